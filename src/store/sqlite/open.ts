@@ -1,0 +1,56 @@
+/** Opens the embedded store in a data folder: lock, schema, the writer thread, the reader. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createAgentReads } from '../agents.ts'
+import { createEnvironmentReads } from '../environments.ts'
+import { readLoad } from '../load.ts'
+import type { Store } from '../store.ts'
+import { openWriter } from './connection.ts'
+import { lockFolder } from './lock.ts'
+import { migrate } from './migrate.ts'
+import { createReader } from './reader.ts'
+import { startWriterThread } from './writer.ts'
+
+export async function openSqliteStore(folder: string): Promise<Store> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const lock = lockFolder(folder)
+  try {
+    const file = join(folder, 'agenthost.sqlite')
+    prepare(file)
+    return connect(file, lock.release)
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+function prepare(file: string): void {
+  const db = openWriter(file)
+  try {
+    migrate(db)
+  } finally {
+    db.close()
+  }
+}
+
+function connect(file: string, release: () => void): Store {
+  const writer = startWriterThread(file)
+  const { db, close: closeReader } = createReader(file)
+  return {
+    kind: 'sqlite',
+    agents: createAgentReads(db),
+    environments: createEnvironmentReads(db),
+    write: writer.write,
+    load: () => readLoad(db),
+    async ping() {
+      await writer.write('ping', null)
+      await db.selectFrom('environments').select('id').limit(1).execute()
+    },
+    async close() {
+      // The reader first: the last connection to close folds the WAL into the database, and only the writer may.
+      closeReader()
+      await writer.close()
+      release()
+    },
+  }
+}
