@@ -1,0 +1,141 @@
+/** Brings the catalog in line with the environment folders. One bad file never stops the rest. */
+import type { Clock } from '../clock.ts'
+import type { SyncError, SyncReport } from '../contract/environment.ts'
+import { AppError } from '../contract/errors.ts'
+import { isoTime } from '../contract/time.ts'
+import type { Store } from '../store/store.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Folders } from './folders.ts'
+import type { OneAtATime } from './one-at-a-time.ts'
+import { type Change, planSync } from './sync-plan.ts'
+
+export interface Sync {
+  /** Plans, and unless it is a dry run applies and records the result. A new folder becomes an environment. */
+  one(environment: string, options: { dry_run: boolean }): Promise<SyncReport>
+  /** Every environment folder, one after the other; what goes wrong is in the log and in `last_sync`. */
+  all(): Promise<void>
+}
+
+interface SyncParts {
+  store: Store
+  folders: Folders
+  clock: Clock
+  log: Log
+  oneAtATime: OneAtATime
+}
+
+export function createSync({ store, folders, clock, log, oneAtATime }: SyncParts): Sync {
+  async function sync(environment: string, dryRun: boolean): Promise<SyncReport> {
+    const known = await store.environments.find(environment)
+    const hasFolder = await folders.has(environment)
+    if (!known && !hasFolder) throw environmentNotFound(environment)
+    const id = known ? Number(known.id) : undefined
+    const report = emptyReport(dryRun)
+    if (hasFolder) {
+      const changes = planSync(await folders.prompts(environment), id ? await store.agents.ofEnvironment(id) : [])
+      const target =
+        id ?? (dryRun ? 0 : (await store.write('ensureEnvironment', { name: environment, at: clock.now() })).id)
+      for (const change of changes) await carryOut(change, environment, target, report)
+      if (!dryRun) await record(target, report)
+    } else {
+      report.errors.push({ file: environment, message: 'the folder is missing, so nothing was changed' })
+      if (!dryRun && id) await record(id, report)
+    }
+    return report
+  }
+
+  async function carryOut(change: Change, environment: string, environmentId: number, report: SyncReport) {
+    try {
+      if (!report.dry_run) await apply(change, environmentId)
+      note(change, environment, report)
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code === 'STORAGE_UNAVAILABLE') throw error
+      report.errors.push({ file: promptPath(environment, fileOf(change)), message: error.message })
+    }
+  }
+
+  async function apply(change: Change, environment_id: number): Promise<void> {
+    const at = clock.now()
+    switch (change.kind) {
+      case 'create': {
+        const { definition, file } = change
+        await store.write('createAgent', { environment_id, definition, source: 'file', file, at })
+        return
+      }
+      case 'update': {
+        const { definition, file, known } = change
+        const { id, version } = known.agent
+        await store.write('updateAgent', { id, base_version: version, definition, file, at })
+        return
+      }
+      case 'keep':
+        if (change.file !== change.known.file) {
+          await store.write('relocateAgent', { id: change.known.agent.id, file: change.file })
+        }
+        return
+      case 'remove':
+        await store.write('removeAgent', { id: change.known.agent.id, at })
+        return
+      case 'refuse':
+        return
+    }
+  }
+
+  const record = (id: number, report: SyncReport) =>
+    store.write('recordSync', {
+      id,
+      last_sync: {
+        status: report.errors.length > 0 ? 'error' : 'ok',
+        at: isoTime(clock.now()),
+        changes: report.created.length + report.updated.length + report.removed.length,
+        errors: report.errors,
+      },
+    })
+
+  return {
+    one: (environment, { dry_run }) => oneAtATime(environment, () => sync(environment, dry_run)),
+
+    async all() {
+      for (const environment of await folders.environments()) {
+        const report = await oneAtATime(environment, () => sync(environment, false))
+        for (const error of report.errors) log.warn({ environment, ...error }, 'sync: a file was left out')
+      }
+    },
+  }
+}
+
+export const environmentNotFound = (name: string): AppError =>
+  new AppError('ENVIRONMENT_NOT_FOUND', `No environment named '${name}', and no folder of that name to sync`)
+
+const emptyReport = (dry_run: boolean): SyncReport => ({
+  dry_run,
+  created: [],
+  updated: [],
+  removed: [],
+  unchanged: [],
+  errors: [],
+})
+
+function note(change: Change, environment: string, report: SyncReport): void {
+  switch (change.kind) {
+    case 'create':
+      report.created.push(change.definition.name)
+      return
+    case 'update':
+      report.updated.push(change.definition.name)
+      return
+    case 'keep':
+      report.unchanged.push(change.definition.name)
+      return
+    case 'remove':
+      report.removed.push(change.known.agent.name)
+      return
+    case 'refuse':
+      report.errors.push({ file: promptPath(environment, change.file), message: change.message } satisfies SyncError)
+      return
+  }
+}
+
+const fileOf = (change: Change) => ('file' in change ? change.file : (change.known.file ?? ''))
+
+const promptPath = (environment: string, file: string) => `${environment}/agents/${file}`
