@@ -1,0 +1,104 @@
+/** The composition root: configuration in, wired parts out. Nobody below knows this file. */
+import { join } from 'node:path'
+import { createAgents, DEFAULT_ENVIRONMENT } from './catalog/agents.ts'
+import { createEnvironments } from './catalog/environments.ts'
+import { createExample } from './catalog/example.ts'
+import { createFolders } from './catalog/folders.ts'
+import { createOneAtATime } from './catalog/one-at-a-time.ts'
+import { createSync, type Sync } from './catalog/sync.ts'
+import { type Clock, systemClock } from './clock.ts'
+import type { Config } from './config/schema.ts'
+import { createGuard } from './http/guard.ts'
+import { createHealth } from './http/health.ts'
+import { type Listener, listen } from './http/listen.ts'
+import { createPlainApp } from './http/plain-app.ts'
+import { chooseProvider } from './models/select.ts'
+import { createRest } from './rest/api.ts'
+import { openSqliteStore } from './store/sqlite/open.ts'
+import type { Store } from './store/store.ts'
+import type { Log } from './telemetry/log.ts'
+import { VERSION } from './version.ts'
+
+export interface Service {
+  addresses: { api: string; mcp: string; agents: string }
+  stop(): Promise<void>
+}
+
+export async function startService({ config, log }: { config: Config; log: Log }): Promise<Service> {
+  const store = await openSqliteStore(join(config.home, 'data'))
+  try {
+    await createExample(config.home)
+    const app = wire({ config, log, store, clock: systemClock })
+    await store.write('ensureEnvironment', { name: DEFAULT_ENVIRONMENT, at: systemClock.now() })
+    const listeners = await openPorts(config, app)
+    const synced = app.sync.all().catch((error) => log.error({ err: error }, 'the sync at start failed'))
+    return {
+      addresses: { api: listeners[0].url, mcp: listeners[1].url, agents: listeners[2].url },
+      async stop() {
+        await Promise.all(listeners.map((listener) => listener.close(config.drain_seconds * 1000)))
+        await synced
+        await store.close()
+      },
+    }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+interface Wired {
+  api: Door
+  mcp: Door
+  agents: Door
+  sync: Sync
+}
+
+interface Door {
+  fetch(request: Request): Response | Promise<Response>
+}
+
+/** Everything between the configuration and the ports, callable in process. */
+export function wire({ config, log, store, clock }: { config: Config; log: Log; store: Store; clock: Clock }): Wired {
+  const folders = createFolders(join(config.home, 'environments'))
+  const oneAtATime = createOneAtATime()
+  const environments = createEnvironments(store)
+  const agents = createAgents({ store, environments, folders, clock, oneAtATime })
+  const sync = createSync({ store, folders, clock, log, oneAtATime })
+
+  const { allowed_hosts, allowed_origins, host, public_url } = config
+  const guardFor = (publicUrl: string | undefined) =>
+    createGuard({ allowed_hosts, allowed_origins, host, public_urls: publicUrl ? [publicUrl] : [] })
+  const mode = config.local_mode ? 'local' : 'platform'
+  const health = createHealth({ store, clock, version: VERSION, mode, model: chooseProvider(config.ai) })
+  const status = async () => (await health()).status
+
+  return {
+    api: createRest({
+      ...{ agents, environments, sync, health, version: VERSION, log },
+      guard: guardFor(public_url.api),
+      publicUrl: public_url.api,
+    }),
+    mcp: createPlainApp({ guard: guardFor(public_url.mcp), status, log }),
+    agents: createPlainApp({ guard: guardFor(public_url.agents), status, log }),
+    sync,
+  }
+}
+
+async function openPorts(config: Config, doors: Wired): Promise<[Listener, Listener, Listener]> {
+  const opened: Listener[] = []
+  const open = async (label: string, setting: string, port: number, { fetch }: Door) => {
+    const listener = await listen({ label, setting, port, host: config.host, fetch })
+    opened.push(listener)
+    return listener
+  }
+  try {
+    return [
+      await open('REST API', 'SVC_API_PORT or --api-port', config.api.port, doors.api),
+      await open('management MCP', 'SVC_MCP_PORT or --mcp-port', config.mcp.port, doors.mcp),
+      await open('agents and webhook', 'SVC_AGENT_MCP_PORT or --agent-mcp-port', config.agent_mcp.port, doors.agents),
+    ]
+  } catch (error) {
+    await Promise.all(opened.map((listener) => listener.close(0)))
+    throw error
+  }
+}

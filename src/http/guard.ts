@@ -1,0 +1,51 @@
+/**
+ * Keeps web pages out. A page on another origin, or a name rebound to our address, shows itself by the Host and
+ * Origin headers that a browser sends and a page cannot forge; programs without a browser are not touched.
+ */
+export interface Guard {
+  /** Why the request is refused, or undefined when it may go on. */
+  refusal(host: string | undefined, origin: string | undefined): string | undefined
+}
+
+export interface GuardSettings {
+  allowed_hosts: readonly string[]
+  allowed_origins: readonly string[]
+  /** Our own addresses as the outside knows them; their hosts and origins are allowed too. */
+  public_urls: readonly string[]
+  /** The address we listen on, when it is not the default. */
+  host: string | undefined
+}
+
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
+const ANY_ADDRESS = ['0.0.0.0', '::']
+
+export function createGuard(settings: GuardSettings): Guard {
+  const listening = settings.host && !ANY_ADDRESS.includes(settings.host) ? [bracketed(settings.host)] : []
+  const publicUrls = settings.public_urls.map((url) => new URL(url))
+  const hosts = new Set([
+    ...LOOPBACK,
+    ...listening,
+    ...settings.allowed_hosts,
+    ...publicUrls.map((url) => url.hostname),
+  ])
+  const origins = new Set([...settings.allowed_origins, ...publicUrls.map((url) => url.origin)])
+
+  return {
+    refusal(host, origin) {
+      if (!host || !(hosts.has(hostname(host)) || hosts.has(host.toLowerCase()))) {
+        return 'the Host header names an address that is not ours; add it to allowed_hosts if it should be'
+      }
+      if (origin === undefined || sameHost(origin, host) || origins.has(origin)) return undefined
+      return 'requests from web pages of other origins are refused; add the origin to allowed_origins if it may'
+    },
+  }
+}
+
+const bracketed = (address: string) => (address.includes(':') ? `[${address}]` : address)
+
+/** The port does not matter: containers and tunnels change it, and no attacker gains by naming another. */
+const hostname = (host: string) => host.toLowerCase().replace(/:\d*$/, '')
+
+function sameHost(origin: string, host: string): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host.toLowerCase()
+}
