@@ -10,8 +10,9 @@ import { changedDefinition, definitionOf, fileDefinition, newDefinition, sameDef
 import type { Environments } from './environments.ts'
 import { type Folders, PROMPT_SUFFIX } from './folders.ts'
 import type { OneAtATime } from './one-at-a-time.ts'
-import { readPromptFile } from './prompt-file.ts'
-import { editPromptFile } from './prompt-file-edit.ts'
+import { editPromptFile } from './prompt-file/edit.ts'
+import { readPromptFile } from './prompt-file/read.ts'
+import { PromptFileError } from './prompt-file/text.ts'
 
 export const DEFAULT_ENVIRONMENT = 'default'
 
@@ -67,10 +68,11 @@ export function createAgents({ store, environments, folders, clock, oneAtATime }
   async function updateFiled(agent: Agent, file: string, change: AgentUpdate): Promise<Agent> {
     const before = await folders.readPrompt(agent.environment, file)
     if (before === undefined) throw fileGone(agent, file)
-    const current = fileDefinition(readPromptFile(before), stem(file))
-    const definition = changedDefinition(current, change)
+    const current = definitionIn(before, file)
+    const wanted = differences(current, changedDefinition(current, change))
+    const after = orConflict(file, () => editPromptFile(before, wanted))
+    const definition = definitionIn(after, file)
     await refuseTakenName(agent, definition.name)
-    const after = editPromptFile(before, differences(current, definition))
     if (after !== before) await folders.writePrompt(agent.environment, file, after)
     try {
       return await save(agent, file, definition)
@@ -161,7 +163,18 @@ const fileGone = (agent: Agent, file: string) =>
     `The prompt file ${file} of agent ${agent.id} is gone; sync the environment ${agent.environment} first`,
   )
 
-const stem = (file: string) => file.slice(0, -PROMPT_SUFFIX.length)
+const definitionIn = (text: string, file: string): Definition =>
+  orConflict(file, () => fileDefinition(readPromptFile(text), file.slice(0, -PROMPT_SUFFIX.length)))
+
+/** A file that a person broke, or wrote in a way we cannot edit, is for that person to mend. */
+function orConflict<Result>(file: string, work: () => Result): Result {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof PromptFileError)) throw error
+    throw new AppError('CONFLICT', `The prompt file ${file} has to be mended by hand first: ${error.message}`)
+  }
+}
 
 /** Only what really changes goes into the file; variables are written the way prompt files declare them. */
 function differences(current: Definition, wanted: Definition): Parameters<typeof editPromptFile>[1] {

@@ -9,10 +9,10 @@ import {
   definition,
 } from '../contract/agent.ts'
 import { AppError } from '../contract/errors.ts'
-import type { PromptFile } from './prompt-file.ts'
-import { parseTemplate } from './template.ts'
-import { TemplateError } from './template-source.ts'
-import { describeVariables, type VariableSettings } from './template-variables.ts'
+import type { PromptFile } from './prompt-file/read.ts'
+import { TemplateError } from './template/source.ts'
+import { parseTemplate } from './template/template.ts'
+import { describeVariables, type VariableSettings } from './template/variables.ts'
 
 type Declared = Record<string, VariableSettings>
 type Fields = Omit<Definition, 'variables'>
@@ -28,9 +28,14 @@ export function changedDefinition(current: Definition, change: AgentUpdate): Def
   return complete({ ...current, ...given(pickDefinition(fields)) } as Fields, declaredIn(variables))
 }
 
-export function fileDefinition({ settings, prompt }: PromptFile, fallbackName: string): Definition {
+/** Lines in messages count from the top of the file. */
+export function fileDefinition({ settings, prompt, promptLine }: PromptFile, fallbackName: string): Definition {
   const { variables = {}, ...fields } = settings
-  const all = complete({ ...DEFAULT_DEFINITION, name: fallbackName, ...given(fields), prompt } as Fields, variables)
+  const all = complete(
+    { ...DEFAULT_DEFINITION, name: fallbackName, ...given(fields), prompt } as Fields,
+    variables,
+    promptLine,
+  )
   const checked = definition.safeParse(all)
   if (checked.success) return checked.data
   const problem = checked.error.issues[0]
@@ -42,17 +47,20 @@ export const sameDefinition = (one: Definition, other: Definition): boolean =>
 
 export const definitionOf = (agent: Agent): Definition => pickDefinition(agent) as Definition
 
-function complete(fields: Fields, declared: Declared): Definition {
-  return { ...pickDefinition(fields), variables: describeVariables(parsed(fields.prompt), declared) } as Definition
+function complete(fields: Fields, declared: Declared, firstLine = 1): Definition {
+  const variables = describeVariables(parsed(fields.prompt, firstLine), declared)
+  return { ...pickDefinition(fields), variables } as Definition
 }
 
-function parsed(prompt: string) {
+function parsed(prompt: string, firstLine: number) {
   try {
     return parseTemplate(prompt)
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error
-    const message = `The prompt is not a valid template: ${error.message}`
-    throw new AppError('INVALID_REQUEST', message, { details: [{ path: '/prompt', message: error.message }] })
+    const message = error.message.replace(/^Line \d+/, `Line ${firstLine + error.line - 1}`)
+    throw new AppError('INVALID_REQUEST', `The prompt is not a valid template: ${message}`, {
+      details: [{ path: '/prompt', message }],
+    })
   }
 }
 

@@ -5,7 +5,7 @@
 import { type FileHandle, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { environmentName } from '../contract/environment.ts'
-import { MAX_PROMPT_FILE_BYTES } from './prompt-file-text.ts'
+import { MAX_PROMPT_FILE_BYTES } from './prompt-file/text.ts'
 
 export const PROMPT_SUFFIX = '.prompt'
 

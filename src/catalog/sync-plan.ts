@@ -4,8 +4,8 @@ import { AppError } from '../contract/errors.ts'
 import type { FiledAgent } from '../store/agents.ts'
 import { definitionOf, fileDefinition, sameDefinition } from './definition.ts'
 import { type FoundPrompt, PROMPT_SUFFIX } from './folders.ts'
-import { readPromptFile } from './prompt-file.ts'
-import { PromptFileError } from './prompt-file-text.ts'
+import { readPromptFile } from './prompt-file/read.ts'
+import { PromptFileError } from './prompt-file/text.ts'
 
 export type Change =
   | { kind: 'create'; file: string; definition: Definition }

@@ -104,7 +104,7 @@ export function createSync({ store, folders, clock, log, oneAtATime }: SyncParts
   }
 }
 
-export const environmentNotFound = (name: string): AppError =>
+const environmentNotFound = (name: string): AppError =>
   new AppError('ENVIRONMENT_NOT_FOUND', `No environment named '${name}', and no folder of that name to sync`)
 
 const emptyReport = (dry_run: boolean): SyncReport => ({

@@ -4,7 +4,7 @@ import { time } from './time.ts'
 
 const MAX_PROMPT_CHARACTERS = 262_144
 
-export const agentName = z
+const agentName = z
   .string()
   .regex(
     /^[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}$/,
@@ -14,7 +14,7 @@ export const agentName = z
 
 const variableName = z.string().regex(/^[A-Za-z_]\w{0,63}$/, 'must be letters, digits and _, not starting with a digit')
 
-export const variable = z
+const variable = z
   .object({
     name: variableName,
     required: z.boolean().meta({ description: 'True when a run must give it: used plainly, and without a default.' }),

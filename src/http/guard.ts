@@ -22,12 +22,8 @@ const ANY_ADDRESS = ['0.0.0.0', '::']
 export function createGuard(settings: GuardSettings): Guard {
   const listening = settings.host && !ANY_ADDRESS.includes(settings.host) ? [bracketed(settings.host)] : []
   const publicUrls = settings.public_urls.map((url) => new URL(url))
-  const hosts = new Set([
-    ...LOOPBACK,
-    ...listening,
-    ...settings.allowed_hosts,
-    ...publicUrls.map((url) => url.hostname),
-  ])
+  const named = [...listening, ...settings.allowed_hosts, ...publicUrls.map((url) => url.hostname)]
+  const hosts = new Set([...LOOPBACK, ...named.map((name) => name.toLowerCase())])
   const origins = new Set([...settings.allowed_origins, ...publicUrls.map((url) => url.origin)])
 
   return {

@@ -2,7 +2,7 @@
 import { type JSONVisitor, type ParseError, printParseErrorCode, visit } from 'jsonc-parser'
 import { AppError } from '../contract/errors.ts'
 
-export const MAX_BODY_BYTES = 1024 * 1024
+const MAX_BODY_BYTES = 1024 * 1024
 const MAX_DEPTH = 64
 const JSON_TYPE = /^application\/json(\s*;\s*charset="?utf-8"?)?\s*$/i
 

@@ -7,7 +7,7 @@ import type { ErrorCode } from '../contract/errors.ts'
 import type { PageRequest } from '../contract/page.ts'
 
 /** What a caller must be allowed to do; `public` needs no credential in any mode. */
-export type Scope = 'public' | 'read' | 'write' | 'execute' | 'admin'
+type Scope = 'public' | 'read' | 'write' | 'execute' | 'admin'
 
 export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'

@@ -14,8 +14,8 @@ export const WRITES = {
 } as const
 
 export type WriteName = keyof typeof WRITES
-export type WriteInput<Name extends WriteName> = Parameters<(typeof WRITES)[Name]>[0]
-export type WriteResult<Name extends WriteName> =
+type WriteInput<Name extends WriteName> = Parameters<(typeof WRITES)[Name]>[0]
+type WriteResult<Name extends WriteName> =
   ReturnType<(typeof WRITES)[Name]> extends Write<infer Result> ? Result : never
 
 /** Runs a write in a transaction and resolves once it is on disk; rejects with an AppError when it is not. */

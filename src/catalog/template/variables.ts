@@ -1,5 +1,6 @@
 /** Owns which variables a prompt has: the names it uses, what is known about them, and the values of one run. */
-import type { TemplateNode } from './template-nodes.ts'
+import type { Variable } from '../../contract/agent.ts'
+import type { TemplateNode } from './nodes.ts'
 
 export interface TemplateName {
   name: string
@@ -11,13 +12,6 @@ export interface TemplateName {
 export interface VariableSettings {
   description?: string
   default?: string
-}
-
-export interface Variable {
-  name: string
-  required: boolean
-  default: string | null
-  description: string | null
 }
 
 /** `{{task}}` and `{{userInput}}` are the task of the run: no caller gives them as variables. */

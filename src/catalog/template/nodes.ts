@@ -1,6 +1,6 @@
 /** Owns the grammar of prompts: mustache's tokens, checked against the few forms we allow, as a small tree. */
 import Mustache, { type TemplateSpans } from 'mustache'
-import { literalHint, maskSource, type RawBlock, TemplateError } from './template-source.ts'
+import { literalHint, maskSource, type RawBlock, TemplateError } from './source.ts'
 
 export type Role = 'system' | 'user'
 

@@ -11,7 +11,7 @@ import {
   visit,
   type YAMLMap,
 } from 'yaml'
-import { PromptFileError } from './prompt-file-text.ts'
+import { PromptFileError } from './text.ts'
 
 const MAX_ALIASES = 16
 const TOO_DEEP = 'the front matter nests too deeply; flatten it'
@@ -74,7 +74,7 @@ export function pairsByKey(map: YAMLMap | null): Map<string, Pair> {
   return new Map(map?.items.map((pair) => [keyOf(pair), pair]))
 }
 
-export function keyOf(pair: Pair): string {
+function keyOf(pair: Pair): string {
   return isScalar(pair.key) ? String(pair.key.value) : ''
 }
 

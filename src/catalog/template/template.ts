@@ -1,7 +1,7 @@
 /** Owns prompts as templates: parsing once, then rendering to messages with values that are never read again. */
-import { parseNodes, type Role, type TemplateNode } from './template-nodes.ts'
-import { TemplateError } from './template-source.ts'
-import { findNames, isTaskName, type TemplateName, usesTask } from './template-variables.ts'
+import { parseNodes, type Role, type TemplateNode } from './nodes.ts'
+import { TemplateError } from './source.ts'
+import { findNames, isTaskName, type TemplateName, usesTask } from './variables.ts'
 
 /** Characters of all messages of one rendering together. */
 export const RENDER_LIMIT = 4 * 1024 * 1024

@@ -12,10 +12,10 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml'
-import type { PromptSettings, SettingName } from './prompt-file.ts'
-import { type Header, pairsByKey, parseHeader } from './prompt-file-header.ts'
-import { PromptFileError } from './prompt-file-text.ts'
-import type { VariableSettings } from './template-variables.ts'
+import type { VariableSettings } from '../template/variables.ts'
+import { type Header, pairsByKey, parseHeader } from './header.ts'
+import type { PromptSettings, SettingName } from './read.ts'
+import { PromptFileError } from './text.ts'
 
 type Value = PromptSettings[SettingName]
 

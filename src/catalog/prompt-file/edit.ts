@@ -1,9 +1,9 @@
 /** Owns changing a prompt file in place: only the lines of a changed key are written anew, all else stays as it is. */
 import { isDeepStrictEqual } from 'node:util'
-import { isSettingName, type PromptFile, type PromptSettings, readPromptFile, type SettingName } from './prompt-file.ts'
-import { editChunk, type KeyChange, newChunk } from './prompt-file-chunk.ts'
-import { offsetOf, parseHeader } from './prompt-file-header.ts'
-import { type FileParts, joinFile, needsFence, PromptFileError, splitFile, withNewlines } from './prompt-file-text.ts'
+import { editChunk, type KeyChange, newChunk } from './chunk.ts'
+import { offsetOf, parseHeader } from './header.ts'
+import { isSettingName, type PromptFile, type PromptSettings, readPromptFile, type SettingName } from './read.ts'
+import { type FileParts, joinFile, needsFence, PromptFileError, splitFile, withNewlines } from './text.ts'
 
 /** The keys to change; null or undefined takes a setting back to its default by removing its key. */
 export type PromptFileChange = { [K in SettingName]?: PromptSettings[K] | null | undefined } & {

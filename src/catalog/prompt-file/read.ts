@@ -1,10 +1,9 @@
 /** Owns reading a prompt file: YAML front matter with the agent's settings, then the prompt. */
 import { isAlias, isMap, isScalar, isSeq, type Node } from 'yaml'
-import { type Header, pairsByKey, parseHeader } from './prompt-file-header.ts'
-import { PromptFileError, promptOf, splitFile, withNewlines } from './prompt-file-text.ts'
-
-import { isVariableName } from './template-nodes.ts'
-import { isTaskName, type VariableSettings } from './template-variables.ts'
+import { isVariableName } from '../template/nodes.ts'
+import { isTaskName, type VariableSettings } from '../template/variables.ts'
+import { type Header, pairsByKey, parseHeader } from './header.ts'
+import { PromptFileError, promptOf, splitFile, withNewlines } from './text.ts'
 
 /** The settings a file makes; a key that is absent, or null in the file, leaves the default. */
 export interface PromptSettings {
