@@ -1,0 +1,52 @@
+/** Starts the service the way `npm start` does, and measures it from outside. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const ENTRY = join(import.meta.dirname, '../bin/agenthost.mjs')
+const FREE_PORTS = { SVC_API_PORT: '0', SVC_MCP_PORT: '0', SVC_AGENT_MCP_PORT: '0' }
+
+export interface Measured {
+  ready_ms: number
+  resident_mb: number
+}
+
+export async function measureStart(home: string): Promise<Measured> {
+  const began = performance.now()
+  const child = spawn(process.execPath, [ENTRY, 'serve', '--home', home], {
+    env: { ...process.env, ...FREE_PORTS },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  await once(child.stdout, 'data')
+  const ready_ms = performance.now() - began
+  const resident_mb = residentMegabytes(child.pid as number)
+  child.kill('SIGTERM')
+  await once(child, 'exit')
+  return { ready_ms, resident_mb }
+}
+
+/** How long a Node that does nothing takes: what no service can be faster than. */
+export async function measureBareNode(): Promise<number> {
+  const began = performance.now()
+  const child = spawn(process.execPath, ['-e', 'process.stdout.write("x")'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  await once(child.stdout, 'data')
+  const elapsed = performance.now() - began
+  if (child.exitCode === null) await once(child, 'exit')
+  return elapsed
+}
+
+export async function withFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
+  const folder = mkdtempSync(join(tmpdir(), 'agenthost-bench-'))
+  try {
+    return await work(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+export const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+
+const residentMegabytes = (pid: number) =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
