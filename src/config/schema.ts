@@ -23,6 +23,8 @@ const list = () => z.array(text(), { error: 'must be a list of texts' }).default
 const oneOf = <const T extends readonly string[]>(...names: T) =>
   z.enum(names, { error: `must be one of ${names.join(', ')}` })
 const url = () => z.url({ protocol: /^https?$/, error: 'must be a URL that starts with http:// or https://' })
+/** Paths are put behind it, and each begins with its own slash. */
+const base = () => url().transform((text) => text.replace(/\/+$/, ''))
 
 function whole(min: number, max: number) {
   const error = `must be a whole number from ${min} to ${max}`
@@ -63,9 +65,9 @@ export const configSchema = z.strictObject({
       .meta({ description: 'Cancel a run when the MCP client that called the agent goes away' }),
   }),
   public_url: z.strictObject({
-    api: url().optional().meta({ description: 'The REST address as others see it' }),
-    mcp: url().optional().meta({ description: 'The management MCP address as others see it' }),
-    agents: url().optional().meta({ description: 'The address of agents and webhook as others see it' }),
+    api: base().optional().meta({ description: 'The REST address as others see it' }),
+    mcp: base().optional().meta({ description: 'The management MCP address as others see it' }),
+    agents: base().optional().meta({ description: 'The address of agents and webhook as others see it' }),
   }),
   allowed_hosts: list().meta({ description: 'Further Host names that requests may carry' }),
   allowed_origins: list().meta({ description: 'Web origins whose pages may call the service' }),

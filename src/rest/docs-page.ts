@@ -12,7 +12,7 @@ h1 { margin: 0; font-size: 1.9rem; letter-spacing: -0.02em; }
 h2 { margin: 2.5rem 0 0.75rem; font-size: 1.15rem; }
 p { margin: 0.4rem 0; color: var(--soft); }
 a { color: var(--accent); }
-code, pre { font: 0.86em/1.5 ui-monospace, SFMono-Regular, Menlo, monospace; }
+code { font: 0.86em/1.5 ui-monospace, SFMono-Regular, Menlo, monospace; }
 details { margin: 0.5rem 0; border: 1px solid var(--line); border-radius: 10px; background: var(--card); }
 summary { display: flex; flex-wrap: wrap; gap: 0.35rem 0.8rem; align-items: baseline; padding: 0.7rem 1rem; cursor: pointer; }
 summary span:last-child { color: var(--soft); margin-left: auto; }
@@ -24,7 +24,8 @@ table { width: 100%; border-collapse: collapse; }
 td { padding: 0.35rem 0.8rem 0.35rem 0; border-top: 1px solid var(--line); vertical-align: top; }
 tr:first-child td { border-top: 0; }
 td:first-child { white-space: nowrap; width: 1%; }
-pre { margin: 0; padding: 0.8rem 1rem; overflow-x: auto; border-radius: 8px; background: var(--ground); }
+td:not(:first-child) { overflow-wrap: anywhere; }
+@media (max-width: 40rem) { summary span:last-child { margin-left: 0; width: 100%; } td:first-child { white-space: normal; overflow-wrap: anywhere; width: auto; } }
 `
 
 const styleHash = createHash('sha256').update(STYLE).digest('base64')
@@ -62,7 +63,7 @@ function endpoint({ path, method, operation }: { path: string; method: string; o
 <code>${text(path)}</code><span>${text(operation.summary)}</span></summary><div class="body">
 <h3>Scope (platform mode)</h3><code>${text(operation['x-scope'])}</code>
 ${operation.parameters ? `<h3>Parameters</h3>${table(operation.parameters.map(parameter))}` : ''}
-${body ? `<h3>Body${operation.requestBody?.required ? '' : ' (optional)'}</h3><code>${typeName(body)}</code>` : ''}
+${body ? `<h3>Body${operation.requestBody?.required ? '' : ' (optional)'}</h3>${recordLink(typeName(body))}` : ''}
 <h3>Answers</h3>${table(answers as [string, string][])}
 </div></details>`
 }
@@ -88,6 +89,8 @@ const table = (rows: readonly (readonly string[])[]) =>
   `<table>${rows
     .map(([first = '', ...rest]) => `<tr><td><code>${text(first)}</code></td>${rest.map(cell).join('')}</tr>`)
     .join('')}</table>`
+
+const recordLink = (name: string) => `<a href="#${text(name)}"><code>${text(name)}</code></a>`
 
 const cell = (value: string) => `<td>${text(value)}</td>`
 

@@ -79,7 +79,7 @@ const requestBody = (route: Route, body: z.ZodType, schemas: Schemas) => ({
 function responses(route: Route, schemas: Schemas): Operation['responses'] {
   const body = route.bare ? route.answers : success(route.answers, route.list ?? false)
   const answers: Operation['responses'] = {
-    [route.status]: { description: 'Done.', content: json(schemas.of(body, 'output')) },
+    [route.status]: { description: answered(route), content: json(schemas.of(body, 'output')) },
   }
   const codes = [
     ...ALWAYS,
@@ -91,6 +91,12 @@ function responses(route: Route, schemas: Schemas): Operation['responses'] {
     answers[status] = { description: codesOfStatus.join(', '), content: json(schemas.of(failure, 'output')) }
   }
   return answers
+}
+
+/** In one word what `data` holds. */
+function answered({ answers, list }: Route): string {
+  const name = answers.meta()?.id ?? 'Done'
+  return list ? `List of ${name}` : name
 }
 
 const json = (schema: Schema): Content => ({ 'application/json': { schema } })

@@ -1,6 +1,9 @@
 /** Opens the embedded store in a data folder: lock, schema, the writer thread, the reader. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { EXIT } from '../../contract/exit-codes.ts'
+import { StartError } from '../../contract/start-error.ts'
 import { createAgentReads } from '../agents.ts'
 import { createEnvironmentReads } from '../environments.ts'
 import { readLoad } from '../load.ts'
@@ -25,13 +28,24 @@ export async function openSqliteStore(folder: string): Promise<Store> {
 }
 
 function prepare(file: string): void {
-  const db = openWriter(file)
+  let db: DatabaseSync | undefined
   try {
+    db = openWriter(file)
     migrate(db)
+  } catch (error) {
+    throw error instanceof StartError ? error : cannotOpen(file, error)
   } finally {
-    db.close()
+    db?.close()
   }
 }
+
+const cannotOpen = (file: string, cause: unknown) =>
+  new StartError(
+    `the database ${file} cannot be opened: ${(cause as Error).message}. ` +
+      'Check the disk and the file, or restore it from a backup.',
+    EXIT.failure,
+    cause,
+  )
 
 function connect(file: string, release: () => void): Store {
   const writer = startWriterThread(file)
