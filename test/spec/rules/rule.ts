@@ -1,0 +1,7 @@
+/** One testable statement: where it stands, and what it says. */
+export interface Rule {
+  from: string
+  says: string
+}
+
+export type Rules = Record<string, Rule>

@@ -1,0 +1,74 @@
+// The service as people run it: a process of its own, ports of its own, really killed.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+export interface ServiceProcess extends AsyncDisposable {
+  api: string
+  mcp: string
+  agents: string
+  pid: number
+  stdout(): string
+  stderr(): string
+  /** Sends a signal and resolves with how the process ended. */
+  end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+}
+
+export interface StartOptions {
+  home: string
+  args?: string[]
+  env?: Record<string, string>
+  /** Another program in front, such as strace. */
+  wrap?: string[]
+}
+
+const ENTRY = join(import.meta.dirname, '../../bin/agenthost.mjs')
+const FREE_PORTS = { SVC_API_PORT: '0', SVC_MCP_PORT: '0', SVC_AGENT_MCP_PORT: '0' }
+
+export async function startService({ home, args = [], env = {}, wrap = [] }: StartOptions): Promise<ServiceProcess> {
+  const [command, ...rest] = [...wrap, process.execPath, ENTRY, 'serve', '--home', home, ...args] as [
+    string,
+    ...string[],
+  ]
+  const child = spawn(command, rest, {
+    env: { PATH: process.env.PATH, HOME: home, ...FREE_PORTS, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output = { stdout: '', stderr: '' }
+  child.stderr?.on('data', (chunk) => {
+    output.stderr += chunk
+  })
+  const line = await readyLine(child, output)
+  const address = (name: string) => new RegExp(`${name}=(\\S+)`).exec(line)?.[1] ?? ''
+  const ended = once(child, 'exit')
+
+  const end: ServiceProcess['end'] = async (signal) => {
+    child.kill(signal)
+    const [code, by] = await ended
+    return { code, signal: by }
+  }
+  return {
+    ...{ api: address('api'), mcp: address('mcp'), agents: address('agents'), pid: child.pid as number },
+    stdout: () => output.stdout,
+    stderr: () => output.stderr,
+    end,
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null && child.signalCode === null) await end('SIGKILL')
+    },
+  }
+}
+
+/** The first line of stdout; when the process ends instead, what it said. */
+async function readyLine(child: ChildProcess, output: { stdout: string; stderr: string }): Promise<string> {
+  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })
+  lines.on('line', (line) => {
+    output.stdout += `${line}\n`
+  })
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`the service ended with ${code}: ${output.stderr}`)
+  })
+  const [line] = await Promise.race([once(lines, 'line'), ended])
+  ended.catch(() => {})
+  return line
+}

@@ -1,0 +1,16 @@
+// Made-up next migrations: one that moves data into another shape, as a later release would.
+import { initial } from '../../../src/store/migrations/0001-initial.ts'
+import type { Migration } from '../../../src/store/migrations/all.ts'
+
+const movesData: Migration = ({ identity, integer }) => [
+  `CREATE TABLE labels (id ${identity}, agent_id ${integer} NOT NULL, label TEXT NOT NULL)`,
+  'INSERT INTO labels (agent_id, label) SELECT id, name FROM agents ORDER BY id',
+  'CREATE INDEX labels_by_agent ON labels (agent_id)',
+  'ALTER TABLE environments ADD COLUMN labels_count INTEGER NOT NULL DEFAULT 0',
+  `UPDATE environments SET labels_count =
+    (SELECT count(*) FROM labels JOIN agents ON agents.id = agent_id WHERE environment_id = environments.id)`,
+  'DROP INDEX agents_listed',
+]
+
+/** By the number of migrations that a program of that age knows. */
+export const HISTORY: readonly (readonly Migration[])[] = [[], [initial], [initial, movesData]]
