@@ -6,7 +6,7 @@ import type { Page, PageRequest } from '../contract/page.ts'
 import type { AgentFilter, FiledAgent } from '../store/agents.ts'
 import { agentNotFound } from '../store/agents-write.ts'
 import type { Store } from '../store/store.ts'
-import { changedDefinition, definitionOf, fileDefinition, newDefinition, sameDefinition } from './definition.ts'
+import { changedDefinition, definitionOf, fileDefinition, newDefinition, parsed, sameDefinition } from './definition.ts'
 import type { Environments } from './environments.ts'
 import { type Folders, PROMPT_SUFFIX } from './folders.ts'
 import type { OneAtATime } from './one-at-a-time.ts'
@@ -66,8 +66,10 @@ export function createAgents({ store, environments, folders, clock, oneAtATime }
 
   /** The file is the truth: what it says now is what gets changed, not what the last sync saw. */
   async function updateFiled(agent: Agent, file: string, change: AgentUpdate): Promise<Agent> {
-    const before = await folders.readPrompt(agent.environment, file)
-    if (before === undefined) throw fileGone(agent, file)
+    const found = await folders.readPrompt(agent.environment, file)
+    if (!found) throw fileGone(agent, file)
+    if ('error' in found) throw mendFirst(file, found.error)
+    const before = found.text
     const current = definitionIn(before, file)
     const wanted = differences(current, changedDefinition(current, change))
     const after = orConflict(file, () => editPromptFile(before, wanted))
@@ -102,8 +104,8 @@ export function createAgents({ store, environments, folders, clock, oneAtATime }
     },
 
     async create(input) {
-      const environment = await environments.getByReference(input.environment_id ?? DEFAULT_ENVIRONMENT)
       const definition = newDefinition(input)
+      const environment = await environments.getByReference(input.environment_id ?? DEFAULT_ENVIRONMENT)
       const environment_id = Number(environment.id)
       const at = clock.now()
       const { id } = await store.write('createAgent', { environment_id, definition, source: 'api', file: null, at })
@@ -111,6 +113,8 @@ export function createAgents({ store, environments, folders, clock, oneAtATime }
     },
 
     async update(id, change) {
+      // What is wrong with the request is said before what is wrong with the record.
+      if (change.prompt !== undefined) parsed(change.prompt)
       const { agent } = await find(id)
       if (change.environment_id !== undefined) refuseMove(agent, change.environment_id)
       if (agent.source === 'api') return updateStored(id, change)
@@ -171,10 +175,13 @@ function orConflict<Result>(file: string, work: () => Result): Result {
   try {
     return work()
   } catch (error) {
-    if (!(error instanceof PromptFileError)) throw error
-    throw new AppError('CONFLICT', `The prompt file ${file} has to be mended by hand first: ${error.message}`)
+    if (error instanceof PromptFileError || error instanceof AppError) throw mendFirst(file, error.message)
+    throw error
   }
 }
+
+const mendFirst = (file: string, problem: string) =>
+  new AppError('CONFLICT', `The prompt file ${file} has to be mended by hand first: ${problem}`)
 
 /** Only what really changes goes into the file; variables are written the way prompt files declare them. */
 function differences(current: Definition, wanted: Definition): Parameters<typeof editPromptFile>[1] {

@@ -2,7 +2,8 @@
  * The environments folder: one folder for each environment, its agents' prompt files below it.
  * Nothing outside is ever read or written: names are checked, and what a symbolic link points at must lie inside.
  */
-import { type FileHandle, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { lstat, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { environmentName } from '../contract/environment.ts'
 import { MAX_PROMPT_FILE_BYTES } from './prompt-file/text.ts'
@@ -17,7 +18,8 @@ export interface Folders {
   environments(): Promise<string[]>
   has(environment: string): Promise<boolean>
   prompts(environment: string): Promise<FoundPrompt[]>
-  readPrompt(environment: string, file: string): Promise<string | undefined>
+  /** Undefined when there is no such file. */
+  readPrompt(environment: string, file: string): Promise<FoundPrompt | undefined>
   /** Replaces the file in one step: a reader, or a crash, sees the old text or the new. */
   writePrompt(environment: string, file: string, text: string): Promise<void>
   removePrompt(environment: string, file: string): Promise<void>
@@ -27,13 +29,11 @@ export function createFolders(root: string): Folders {
   const agentsFolder = (environment: string) => join(root, environment, 'agents')
   const promptPath = (environment: string, file: string) => join(agentsFolder(environment), file)
 
-  const read = async (environment: string, file: string): Promise<string> => {
-    const path = await inside(root, promptPath(environment, file))
-    const handle = await open(path, 'r')
+  const read = async (environment: string, file: string): Promise<FoundPrompt> => {
     try {
-      return await readBounded(handle)
-    } finally {
-      await handle.close()
+      return { file, text: await readBounded(await inside(root, promptPath(environment, file))) }
+    } catch (error) {
+      return { file, error: reason(error as NodeJS.ErrnoException) }
     }
   }
 
@@ -53,17 +53,13 @@ export function createFolders(root: string): Folders {
     async prompts(environment) {
       const entries = await orNothing(readdir(agentsFolder(environment)), [])
       const files = entries.filter((file) => file.endsWith(PROMPT_SUFFIX) && !file.startsWith('.')).sort()
-      return Promise.all(
-        files.map((file) =>
-          read(environment, file).then(
-            (text) => ({ file, text }),
-            (error: Error) => ({ file, error: reason(error) }),
-          ),
-        ),
-      )
+      return Promise.all(files.map((file) => read(environment, file)))
     },
 
-    readPrompt: (environment, file) => orNothing(read(environment, file), undefined),
+    async readPrompt(environment, file) {
+      const isThere = await orNothing(lstat(promptPath(environment, file)), undefined)
+      return isThere && read(environment, file)
+    },
 
     async writePrompt(environment, file, text) {
       const path = promptPath(environment, file)
@@ -84,11 +80,23 @@ async function inside(root: string, path: string): Promise<string> {
   return real
 }
 
-async function readBounded(handle: FileHandle): Promise<string> {
-  const stat = await handle.stat()
-  if (!stat.isFile()) throw new Error('is not a file')
-  if (stat.size > MAX_PROMPT_FILE_BYTES) throw new Error(`is larger than ${MAX_PROMPT_FILE_BYTES / 1024} KiB`)
-  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await handle.readFile())
+async function readBounded(path: string): Promise<string> {
+  // Without waiting: opening a named pipe would block until somebody writes to it.
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const stat = await handle.stat()
+    if (!stat.isFile()) throw new Error('is not a file')
+    if (stat.size > MAX_PROMPT_FILE_BYTES) throw new Error(`is larger than ${MAX_PROMPT_FILE_BYTES / 1024} KiB`)
+    return decoded(await handle.readFile())
+  } finally {
+    await handle.close()
+  }
+}
+
+function decoded(bytes: Uint8Array): string {
+  const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  if (text.includes('\0')) throw new Error('has a NUL character')
+  return text
 }
 
 async function replace(path: string, text: string): Promise<void> {
@@ -118,7 +126,17 @@ async function syncFolder(path: string): Promise<void> {
   await handle.sync().finally(() => handle.close())
 }
 
-const reason = (error: Error) => (error instanceof TypeError ? 'is not UTF-8 text' : error.message)
+const ERRNO_WORDS: Record<string, string> = {
+  ENOENT: 'leads nowhere',
+  ELOOP: 'leads in a circle',
+  EACCES: 'cannot be read: permission denied',
+}
+
+/** The system's own messages carry whole paths, which are nobody's business outside. */
+function reason(error: NodeJS.ErrnoException): string {
+  if (error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'is not UTF-8 text'
+  return error.code ? (ERRNO_WORDS[error.code] ?? `cannot be read: ${error.code}`) : error.message
+}
 
 const orNothing = <Value, Nothing>(attempt: Promise<Value>, nothing: Nothing): Promise<Value | Nothing> =>
   attempt.catch(() => nothing)

@@ -16,30 +16,27 @@ export type Change =
 
 /**
  * An agent is known by its name first and by its file second, so that a renamed file stays the same agent,
- * a renamed agent too, and two files may swap names. A file that cannot be read leaves its agent as it is.
+ * a renamed agent too, and two files may swap names. A file that is refused leaves its agent as it is.
  */
 export function planSync(found: readonly FoundPrompt[], agents: readonly FiledAgent[]): Change[] {
+  const read = found.map(readFound)
+  const owners = nameOwners(read, agents)
   const claimed = new Set<FiledAgent>()
-  const names = new Map<string, string>()
-  const read = found.map((prompt) => readFound(prompt))
-  const wantedNames = new Set(read.flatMap((prompt) => ('definition' in prompt ? [prompt.definition.name] : [])))
-
   const claim = (known: FiledAgent | undefined) => known && claimed.add(known) && known
-  const byName = (name: string) => agents.find(({ agent }) => agent.name === name)
-  const byFile = (file: string) => agents.find((known) => known.file === file && !wantedNames.has(known.agent.name))
 
+  const refuse = (file: string, message: string): Change => {
+    claim(agents.find((known) => known.file === file))
+    return { kind: 'refuse', file, message }
+  }
   const changes = read.map((prompt): Change => {
-    if ('message' in prompt) {
-      claim(agents.find(({ file }) => file === prompt.file))
-      return { kind: 'refuse', ...prompt }
-    }
+    if ('message' in prompt) return refuse(prompt.file, prompt.message)
     const { file, definition } = prompt
-    const twin = names.get(definition.name)
-    if (twin) return { kind: 'refuse', file, message: `the name '${definition.name}' is already used by ${twin}` }
-    names.set(definition.name, file)
-    const named = byName(definition.name)
-    if (named?.agent.source === 'api') return { kind: 'refuse', file, message: takenByApi(named) }
-    const known = claim(named ?? byFile(file))
+    const named = agents.find(({ agent }) => agent.name === definition.name)
+    if (named?.agent.source === 'api') return refuse(file, takenByApi(named))
+    const owner = owners.get(definition.name)
+    if (owner !== file) return refuse(file, `the name '${definition.name}' is already used by ${owner}`)
+    const renamed = agents.find((known) => known.file === file && !owners.has(known.agent.name))
+    const known = claim(named ?? renamed)
     if (!known) return { kind: 'create', file, definition }
     const same = sameDefinition(definitionOf(known.agent), definition)
     return { kind: same ? 'keep' : 'update', file, definition, known }
@@ -47,6 +44,18 @@ export function planSync(found: readonly FoundPrompt[], agents: readonly FiledAg
 
   const gone = agents.filter((known) => known.agent.source === 'file' && !claimed.has(known))
   return [...changes, ...gone.map((known): Change => ({ kind: 'remove', known }))]
+}
+
+/** Which file may have each name: the one that has it already, else the first that asks. */
+function nameOwners(read: readonly ReadPrompt[], agents: readonly FiledAgent[]): Map<string, string> {
+  const owners = new Map<string, string>()
+  for (const prompt of read) {
+    if ('message' in prompt) continue
+    const { name } = prompt.definition
+    const holds = agents.some((known) => known.agent.name === name && known.file === prompt.file)
+    if (holds || !owners.has(name)) owners.set(name, prompt.file)
+  }
+  return owners
 }
 
 type ReadPrompt = { file: string; definition: Definition } | { file: string; message: string }

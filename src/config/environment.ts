@@ -1,7 +1,7 @@
 /** What flags and variables say, the provider keys, and a warning for each SVC_ variable that nobody reads. */
 import { fromText } from '../contract/from-text.ts'
 import type { Env } from './home.ts'
-import { envName, LEAVES } from './leaves.ts'
+import { envName, LEAVES, type Leaf } from './leaves.ts'
 import { didYouMean, nearest } from './nearest.ts'
 import type { Given } from './problem.ts'
 import type { ProviderKeys } from './schema.ts'
@@ -22,7 +22,7 @@ export function fromFlags(flags: Flags): Given[] {
   return LEAVES.flatMap((leaf) => {
     const text = flags[leaf.key]
     if (text === undefined) return []
-    return [{ leaf, value: fromText(leaf.kind, text), origin: { kind: 'flag', name: leaf.flag ?? leaf.key } }]
+    return [{ leaf, value: typedValue(leaf, text), origin: { kind: 'flag', name: leaf.flag ?? leaf.key } }]
   })
 }
 
@@ -30,8 +30,13 @@ export function fromEnv(env: Env): Given[] {
   return LEAVES.flatMap((leaf) => {
     const text = env[leaf.env]
     if (text === undefined) return []
-    return [{ leaf, value: fromText(leaf.kind, text), origin: { kind: 'env', name: leaf.env } }]
+    return [{ leaf, value: typedValue(leaf, text), origin: { kind: 'env', name: leaf.env } }]
   })
+}
+
+/** Blanks around a number or a switch mean nothing; in a text they may. */
+function typedValue({ kind }: Leaf, text: string): unknown {
+  return fromText(kind, kind === 'text' ? text : text.trim())
 }
 
 export interface ProviderKey {

@@ -7,10 +7,9 @@ const MAX_PROMPT_CHARACTERS = 262_144
 const agentName = z
   .string()
   .regex(
-    /^[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}$/,
-    'must be 1–64 letters, digits, spaces or _ - . and start with a letter or digit',
+    /^[A-Za-z0-9](?:[A-Za-z0-9 _.-]{0,62}[A-Za-z0-9_.-])?$/,
+    'must be 1–64 letters, digits, spaces or _ - . , start with a letter or digit and not end with a space',
   )
-  .refine((name) => !name.endsWith(' '), 'must not end with a space')
 
 const variableName = z.string().regex(/^[A-Za-z_]\w{0,63}$/, 'must be letters, digits and _, not starting with a digit')
 

@@ -17,7 +17,7 @@ export const textKind = (schema: z.ZodType): TextKind => KINDS.get(innermost(sch
 export function fromText(kind: TextKind, text: string): unknown {
   if (kind === 'text') return text
   if (kind === 'list') return toList(text)
-  return kind === 'number' ? toNumber(text.trim()) : toBoolean(text.trim())
+  return kind === 'number' ? toNumber(text) : toBoolean(text)
 }
 
 /** Below defaults, optionals and transformations stands the type that is written. */

@@ -16,10 +16,10 @@ export const pageQuery = (defaultLimit: number) => ({
 
 export const pagination = z
   .object({
-    page: z.int(),
-    limit: z.int(),
-    total: z.int().meta({ description: 'Items in all.' }),
-    pages: z.int().meta({ description: 'Pages in all; 0 when there is nothing.' }),
+    page: z.int().positive(),
+    limit: z.int().positive(),
+    total: z.int().nonnegative().meta({ description: 'Items in all.' }),
+    pages: z.int().nonnegative().meta({ description: 'Pages in all; 0 when there is nothing.' }),
   })
   .meta({ id: 'Pagination' })
 

@@ -24,7 +24,7 @@ export function createGuard(settings: GuardSettings): Guard {
   const publicUrls = settings.public_urls.map((url) => new URL(url))
   const named = [...listening, ...settings.allowed_hosts, ...publicUrls.map((url) => url.hostname)]
   const hosts = new Set([...LOOPBACK, ...named.map((name) => name.toLowerCase())])
-  const origins = new Set([...settings.allowed_origins, ...publicUrls.map((url) => url.origin)])
+  const origins = new Set([...settings.allowed_origins.map(asOrigin), ...publicUrls.map((url) => url.origin)])
 
   return {
     refusal(host, origin) {
@@ -38,6 +38,9 @@ export function createGuard(settings: GuardSettings): Guard {
 }
 
 const bracketed = (address: string) => (address.includes(':') ? `[${address}]` : address)
+
+/** As browsers write it: lower case, no default port, no path. */
+const asOrigin = (text: string) => (URL.canParse(text) ? new URL(text).origin : text)
 
 /** The port does not matter: containers and tunnels change it, and no attacker gains by naming another. */
 const hostname = (host: string) => host.toLowerCase().replace(/:\d*$/, '')

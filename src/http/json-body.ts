@@ -1,22 +1,20 @@
 /** Reads a JSON body: right media type, bounded size, strict syntax, nothing in it that means two things. */
 import { type JSONVisitor, type ParseError, printParseErrorCode, visit } from 'jsonc-parser'
 import { AppError } from '../contract/errors.ts'
+import { jsonPointer } from '../contract/json-pointer.ts'
 
 const MAX_BODY_BYTES = 1024 * 1024
 const MAX_DEPTH = 64
 const JSON_TYPE = /^application\/json(\s*;\s*charset="?utf-8"?)?\s*$/i
 
-/** Returns undefined for an absent body, which is for the caller to allow or not. */
+/** Returns undefined for a body that may be absent and is. */
 export async function readJsonBody(request: Request, { optional }: { optional: boolean }): Promise<unknown> {
-  if (optional && isEmpty(request)) return undefined
+  // No media type and no bytes is how clients send nothing at all.
+  if (optional && !request.headers.has('content-type') && (await readText(request)) === '') return undefined
   checkMediaType(request)
   const text = await readText(request)
-  if (optional && text === '') return undefined
-  return parseStrictly(text)
+  return optional && text === '' ? undefined : parseStrictly(text)
 }
-
-const isEmpty = ({ headers }: Request) =>
-  !headers.has('transfer-encoding') && Number(headers.get('content-length') ?? 0) === 0
 
 function checkMediaType({ headers }: Request): void {
   const type = headers.get('content-type')
@@ -96,7 +94,7 @@ function firstProblem(text: string): AppError | undefined {
     onArrayEnd: () => void depth--,
     onObjectProperty: (key, _offset, _length, _line, _character, path) => {
       const keys = seen.at(-1)
-      const at = (message: string) => report(invalid(message, pointer([...path(), key])))
+      const at = (message: string) => report(invalid(message, jsonPointer([...path(), key])))
       if (keys?.has(key)) at(`the field '${printable(key)}' is there twice`)
       if (key === '__proto__') at("the field '__proto__' is not allowed")
       if (!isStorable(key)) at('a field name has characters that cannot be stored')
@@ -104,25 +102,27 @@ function firstProblem(text: string): AppError | undefined {
     },
     onLiteralValue: (value, _offset, _length, _line, _character, path) => {
       if (typeof value === 'string' && !isStorable(value)) {
-        report(invalid('the text has a NUL character or half a surrogate pair', pointer(path())))
+        report(invalid('the text has a NUL character or half a surrogate pair', jsonPointer(path())))
       }
       if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) {
-        report(invalid('the number is too large', pointer(path())))
+        report(invalid('the number is too large', jsonPointer(path())))
       }
     },
     onError: (error, offset, _length, line, character) =>
       report(syntaxError({ error, offset, length: 0 }, line, character)),
   }
-  visit(text, visitor, { disallowComments: true })
+  try {
+    visit(text, visitor, { disallowComments: true })
+  } catch (error) {
+    // The walk is recursive: what overflows it has been found too deep long before.
+    if (!(error instanceof RangeError && problem)) throw error
+  }
   return problem
 }
 
 const isStorable = (text: string) => text.isWellFormed() && !text.includes('\0')
 
 const printable = (text: string) => text.slice(0, 64)
-
-const pointer = (path: readonly (string | number)[]) =>
-  path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 
 const syntaxError = ({ error }: ParseError, line: number, character: number) =>
   invalid(

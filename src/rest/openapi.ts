@@ -111,11 +111,18 @@ function collectSchemas(): Schemas {
         $schema: _,
         $defs = {},
         ...rest
-      } = z.toJSONSchema(schema, { io, reused: 'inline', target: 'draft-2020-12' })
+      } = z.toJSONSchema(schema, {
+        ...{ io, reused: 'inline', target: 'draft-2020-12' },
+        override({ jsonSchema }) {
+          // Answers may grow fields, and clients made from this document have to bear it.
+          if (io === 'output') delete jsonSchema.additionalProperties
+        },
+      })
       for (const [name, definition] of Object.entries($defs)) named[name] = relinked(definition)
       const id = schema.meta()?.id
       if (!id) return relinked(rest)
-      named[id] = relinked(rest)
+      // A schema that mentions itself by name comes back as a reference, its definition among the others.
+      if (!rest.$ref) named[id] = relinked(rest)
       return { $ref: `#/components/schemas/${id}` }
     },
   }

@@ -76,7 +76,8 @@ function methodsAt(routes: readonly Route[], path: string): string[] {
   const matches = ({ path }: Route) => {
     const pattern = (PREFIX + path).split('/')
     return (
-      pattern.length === segments.length && pattern.every((part, i) => part.startsWith(':') || part === segments[i])
+      pattern.length === segments.length &&
+      pattern.every((part, i) => (part.startsWith(':') ? segments[i] !== '' : part === segments[i]))
     )
   }
   return routes.filter(matches).flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))

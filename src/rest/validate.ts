@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import { AppError, type ErrorDetail } from '../contract/errors.ts'
 import { fromText, textKind } from '../contract/from-text.ts'
+import { jsonPointer } from '../contract/json-pointer.ts'
 import type { Route, RouteInput } from './route.ts'
 
 export interface RawInput {
@@ -34,26 +35,46 @@ function typed(schema: z.ZodObject, values: Record<string, string>): Record<stri
   )
 }
 
+/** Zod's messages speak of its types; these speak to whoever wrote the request. */
 const plainWords: z.core.$ZodErrorMap = (issue) => {
-  if (issue.code === 'invalid_type' && issue.input === undefined) return 'is required'
-  if (issue.code === 'invalid_type') return `must be ${article(issue.expected)}`
+  if (issue.code === 'invalid_type')
+    return issue.input === undefined ? 'is required' : `must be ${kind(issue.expected)}`
+  if (issue.code === 'too_big') return `must be at most ${issue.maximum}${unit(issue.origin)}`
+  if (issue.code === 'too_small') return `must be at least ${issue.minimum}${unit(issue.origin)}`
   return undefined
 }
 
-const article = (expected: string) => {
-  const name = { int: 'whole number', array: 'list', record: 'object' }[expected] ?? expected
-  return /^[aeio]/.test(name) ? `an ${name}` : `a ${name}`
+const KINDS: Record<string, string> = {
+  int: 'a whole number',
+  number: 'a whole number',
+  array: 'a list',
+  object: 'an object',
+  string: 'a text',
+  boolean: 'true or false',
 }
+const kind = (expected: string) => KINDS[expected] ?? expected
+
+const unit = (origin: string) => (origin === 'string' ? ' characters long' : origin === 'array' ? ' items long' : '')
 
 function toDetails(issue: z.core.$ZodIssue, place: string): ErrorDetail[] {
-  const path = place + issue.path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
-  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }]
-  return issue.keys.map((key) => ({ path: `${path}/${key}`, message: 'is not a known field' }))
+  if (issue.code !== 'unrecognized_keys') {
+    return [{ path: place + jsonPointer(issue.path), message: issue.message }]
+  }
+  return issue.keys.map((key) => ({
+    path: place + jsonPointer([...issue.path, key]),
+    message: 'is not a known field',
+  }))
 }
 
+/** Enough to mend a request by; a hostile one gets no longer answer than that. */
+const MOST_DETAILS = 20
+
 function invalidRequest(problems: ErrorDetail[]): AppError {
-  const summary = problems.map(
-    ({ path, message }) => `${path.replace(/^\/(path|query)\//, '').replace(/^\//, '') || 'the body'} ${message}`,
-  )
-  return new AppError('INVALID_REQUEST', `The request is not valid: ${summary.join('; ')}`, { details: problems })
+  const details = problems.slice(0, MOST_DETAILS)
+  const rest = problems.length - details.length
+  const lines = details.map(({ path, message }) => `${placeName(path)} ${message}`)
+  const message = `The request is not valid: ${lines.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`
+  return new AppError('INVALID_REQUEST', message, { details })
 }
+
+const placeName = (path: string) => path.replace(/^\/(path|query)\//, '').replace(/^\//, '') || 'the body'

@@ -95,9 +95,12 @@ const isPresent = (eb: Expressions) =>
 const matches = (filter: AgentFilter) => (eb: Expressions) =>
   eb.and([
     ...(filter.environment === undefined ? [] : [eb('e.name', '=', filter.environment)]),
-    ...(filter.enabled === undefined ? [] : [eb('v.enabled', '=', Number(filter.enabled))]),
+    ...(filter.enabled === undefined ? [] : [isEnabled(filter.enabled)]),
     ...(filter.q ? [eb.or([contains('v.name', filter.q), contains('v.description', filter.q)])] : []),
   ])
+
+/** The plus keeps SQLite from starting with all versions there ever were. */
+const isEnabled = (enabled: boolean) => sql<boolean>`+${sql.ref('v.enabled')} = ${Number(enabled)}`
 
 const contains = (column: string, text: string) => {
   const pattern = `%${text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`

@@ -6,7 +6,7 @@ import { findNames, isTaskName, type TemplateName, usesTask } from './variables.
 /** Characters of all messages of one rendering together. */
 export const RENDER_LIMIT = 4 * 1024 * 1024
 
-export interface Message {
+interface Message {
   role: Role
   content: string
 }

@@ -34,6 +34,7 @@ const catalog = (identity: string, integer: string) => [
   )`,
   'CREATE UNIQUE INDEX agents_by_name ON agents (environment_id, name) WHERE removed_at IS NULL',
   'CREATE INDEX agents_by_bare_name ON agents (name) WHERE removed_at IS NULL',
+  'CREATE INDEX agents_by_environment ON agents (environment_id, id) WHERE removed_at IS NULL',
   'CREATE INDEX agents_listed ON agents (id) WHERE removed_at IS NULL',
   `CREATE TABLE agent_versions (
     agent_id ${integer} NOT NULL REFERENCES agents (id),
@@ -128,7 +129,8 @@ const running = (identity: string, integer: string) => [
     messages TEXT NOT NULL
   )`,
   'CREATE INDEX runs_by_status ON runs (status, id)',
-  'CREATE INDEX runs_by_agent ON runs (agent_id, status, id)',
+  'CREATE INDEX runs_by_agent ON runs (agent_id, id)',
+  'CREATE INDEX runs_by_agent_and_status ON runs (agent_id, status, id)',
   'CREATE INDEX runs_by_environment ON runs (environment_id, id)',
   'CREATE INDEX runs_by_source ON runs (source_type, id)',
   'CREATE INDEX runs_by_time ON runs (created_at, id)',
@@ -201,7 +203,7 @@ const edges = (identity: string, integer: string) => [
     delivered_at ${integer},
     body TEXT NOT NULL
   )`,
-  `CREATE INDEX deliveries_due ON deliveries (next_attempt_at) WHERE status = 'waiting'`,
+  `CREATE INDEX deliveries_due ON deliveries (status, next_attempt_at) WHERE status = 'waiting'`,
   'CREATE INDEX deliveries_by_run ON deliveries (run_id)',
   'CREATE INDEX deliveries_by_status ON deliveries (status, id)',
 ]

@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { EXIT } from '../../contract/exit-codes.ts'
 import { StartError } from '../../contract/start-error.ts'
+import { createPrivateFile } from './connection.ts'
+import { isBusy } from './failure.ts'
 
 export interface FolderLock {
   release(): void
@@ -14,12 +16,16 @@ export interface FolderLock {
 
 export function lockFolder(folder: string): FolderLock {
   const pidFile = join(folder, 'agenthost.pid')
-  const lock = new DatabaseSync(join(folder, 'agenthost.lock'), { timeout: 0 })
+  const lockFile = join(folder, 'agenthost.lock')
+  createPrivateFile(lockFile)
+  const lock = new DatabaseSync(lockFile, { timeout: 0 })
   try {
+    // Nothing is ever written to it, so a full disk is no reason to fail here.
+    lock.exec('PRAGMA journal_mode = MEMORY')
     lock.exec('BEGIN IMMEDIATE')
   } catch (error) {
     lock.close()
-    throw folderInUse(folder, pidFile, error)
+    throw isBusy(error) ? folderInUse(folder, pidFile, error) : cannotLock(lockFile, error)
   }
   writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
   return {
@@ -29,6 +35,9 @@ export function lockFolder(folder: string): FolderLock {
     },
   }
 }
+
+const cannotLock = (file: string, cause: unknown) =>
+  new StartError(`the lock ${file} cannot be used: ${(cause as Error).message}`, EXIT.failure, cause)
 
 function folderInUse(folder: string, pidFile: string, cause: unknown): StartError {
   return new StartError(

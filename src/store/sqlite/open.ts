@@ -8,7 +8,7 @@ import { createAgentReads } from '../agents.ts'
 import { createEnvironmentReads } from '../environments.ts'
 import { readLoad } from '../load.ts'
 import type { Store } from '../store.ts'
-import { openWriter } from './connection.ts'
+import { createPrivateFile, openWriter } from './connection.ts'
 import { lockFolder } from './lock.ts'
 import { migrate } from './migrate.ts'
 import { createReader } from './reader.ts'
@@ -30,6 +30,7 @@ export async function openSqliteStore(folder: string): Promise<Store> {
 function prepare(file: string): void {
   let db: DatabaseSync | undefined
   try {
+    createPrivateFile(file)
     db = openWriter(file)
     migrate(db)
   } catch (error) {

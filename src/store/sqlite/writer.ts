@@ -36,7 +36,13 @@ export function startWriterThread(file: string): WriterThread {
     const writes = collected
     collected = []
     thread ??= spawn()
-    thread.postMessage({ kind: 'writes', writes } satisfies ToThread)
+    try {
+      thread.postMessage({ kind: 'writes', writes } satisfies ToThread)
+    } catch (error) {
+      // An input that cannot be copied to the thread is a mistake of ours; nobody may wait for ever because of it.
+      for (const { id } of writes)
+        settle({ id, ok: false, code: 'INTERNAL_ERROR', message: 'the write failed', cause: String(error) })
+    }
   }
 
   function spawn(): Worker {
@@ -56,6 +62,7 @@ export function startWriterThread(file: string): WriterThread {
   /** A thread that died answers nobody any more; the next write starts another. */
   function failAll(error: unknown) {
     thread = undefined
+    collected = []
     for (const { reject } of callers.values()) reject(storageUnavailable(error))
     callers.clear()
   }

@@ -1,5 +1,5 @@
 /** One testable statement: where it stands, and what it says. */
-export interface Rule {
+interface Rule {
   from: string
   says: string
 }

@@ -1,0 +1,128 @@
+// Migrations survive a kill -9 before any of their statements; a newer schema is left alone.
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { openWriter } from '../../src/store/sqlite/connection.ts'
+import { migrate } from '../../src/store/sqlite/migrate.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { startScript } from '../support/script.ts'
+import { HISTORY } from '../support/store-scripts/migrations.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { createAgent, createEnvironment, removeAgent } from './sample.ts'
+import { query, type Rows, schemaOf } from './sqlite-file.ts'
+
+function migrateTo(file: string, age: number): void {
+  const db = openWriter(file)
+  try {
+    migrate(db, { migrations: HISTORY[age] ?? [] })
+  } finally {
+    db.close()
+  }
+}
+
+async function fillVersionOne(folder: string): Promise<void> {
+  const store = await openSqliteStore(folder)
+  const [one, two] = [await createEnvironment(store, 'one'), await createEnvironment(store, 'two')]
+  const keys = await Promise.all(['a', 'b', 'c', 'd'].map((name) => createAgent(store, one, name)))
+  await createAgent(store, two, 'a')
+  await removeAgent(store, keys[3]?.id as number)
+  await store.close()
+}
+
+/** Kills a migration before its n-th statement and says whether there was such a statement. */
+async function killBefore(statement: number, file: string, age: number): Promise<boolean> {
+  await using script = startScript('migrate-until', [file, String(age), String(statement)])
+  const { code, signal } = await script.ended
+  if (signal === 'SIGKILL') return true
+  expect({ code, lines: script.lines() }, script.stderr()).toEqual({ code: 0, lines: ['DONE'] })
+  return false
+}
+
+describe('a migration killed with kill -9 before any of its statements', { timeout: 90_000 }, () => {
+  let fresh: ReturnType<typeof schemaOf>
+  let upgraded: { schema: ReturnType<typeof schemaOf>; labels: Rows; counts: Rows }
+  const moved = (file: string) => ({
+    schema: schemaOf(file),
+    labels: query(file, 'SELECT * FROM labels ORDER BY id'),
+    counts: query(file, 'SELECT name, agents_count, labels_count FROM environments ORDER BY id'),
+  })
+
+  beforeAll(async () => {
+    await using folder = await temporaryFolder()
+    const file = join(folder.path, 'agenthost.sqlite')
+    await fillVersionOne(folder.path)
+    fresh = schemaOf(file)
+    migrateTo(file, 2)
+    upgraded = moved(file)
+  })
+
+  test('leaves a database that the next start completes to the schema of a fresh one', async () => {
+    expect(fresh.version).toBe(1)
+    expect(fresh.rows.length).toBeGreaterThan(20)
+    let statement = 0
+    for (let killed = true; killed; ) {
+      await using folder = await temporaryFolder()
+      const file = join(folder.path, 'agenthost.sqlite')
+      statement++
+      killed = await killBefore(statement, file, 1)
+      const store = await openSqliteStore(folder.path)
+      await createAgent(store, await createEnvironment(store, 'default'), 'works')
+      await store.close()
+      expect(schemaOf(file), `killed before statement ${statement}`).toEqual(fresh)
+    }
+    // BEGIN, COMMIT and the version are statements too.
+    expect(statement - 1).toBe((HISTORY[1]?.[0]?.({ identity: '', integer: '' }).length ?? 0) + 3)
+  })
+
+  test('leaves the old data or the moved data, never a mixture, and the next start completes it', async () => {
+    expect(upgraded.labels.map(({ label }) => label)).toEqual(['a', 'b', 'c', 'd', 'a'])
+    expect(upgraded.schema.version).toBe(2)
+    let statement = 0
+    for (let killed = true; killed; ) {
+      await using folder = await temporaryFolder()
+      const file = join(folder.path, 'agenthost.sqlite')
+      await fillVersionOne(folder.path)
+      statement++
+      killed = await killBefore(statement, file, 2)
+      // What a kill leaves is the old schema as a whole: the last statement is the commit.
+      if (killed) expect(schemaOf(file), `killed before statement ${statement}`).toEqual(fresh)
+      migrateTo(file, 2)
+      expect(moved(file), `killed before statement ${statement}`).toEqual(upgraded)
+    }
+    expect(statement - 1).toBe(9)
+  })
+
+  test('leaves a database that may be killed again and again on its way', async () => {
+    await using folder = await temporaryFolder()
+    const file = join(folder.path, 'agenthost.sqlite')
+    for (const statement of [1, 40, 12, 3, 25]) await killBefore(statement, file, 2)
+    migrateTo(file, 2)
+    expect(schemaOf(file)).toEqual(upgraded.schema)
+    expect(query(file, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
+  })
+})
+
+test('opening an up-to-date database runs no statement', async () => {
+  await using folder = await temporaryFolder()
+  await fillVersionOne(folder.path)
+  const db = openWriter(join(folder.path, 'agenthost.sqlite'))
+  const statements: string[] = []
+  migrate(db, { onStatement: (statement) => statements.push(statement) })
+  db.close()
+  expect(statements).toEqual([])
+})
+
+test('a newer schema is refused with exit code 6, its file stays byte for byte, and the folder is free again', async () => {
+  await using temporary = await temporaryFolder()
+  const folder = join(temporary.path, 'data')
+  mkdirSync(folder, { mode: 0o700 })
+  const file = join(folder, 'agenthost.sqlite')
+  await fillVersionOne(folder)
+  migrateTo(file, 2)
+  const before = readFileSync(file)
+  const expected = { name: 'StartError', exitCode: 6, message: expect.stringMatching(/schema 2; this program knows 1/) }
+  await expect(openSqliteStore(folder)).rejects.toMatchObject(expected)
+  await expect(openSqliteStore(folder)).rejects.toMatchObject(expected)
+  expect(readFileSync(file).equals(before)).toBe(true)
+  expect(readdirSync(folder).filter((name) => /pid|wal|shm/.test(name))).toEqual([])
+})
