@@ -8,6 +8,8 @@ import { createOneAtATime } from './catalog/one-at-a-time.ts'
 import { createSync, type Sync } from './catalog/sync.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config/schema.ts'
+import { EXIT } from './contract/exit-codes.ts'
+import { StartError } from './contract/start-error.ts'
 import { createGuard } from './http/guard.ts'
 import { createHealth } from './http/health.ts'
 import { type Listener, listen } from './http/listen.ts'
@@ -27,7 +29,9 @@ export interface Service {
 export async function startService({ config, log }: { config: Config; log: Log }): Promise<Service> {
   const store = await openSqliteStore(join(config.home, 'data'))
   try {
-    await createExample(config.home)
+    await createExample(config.home).catch((error) => {
+      throw new StartError(`the home folder ${config.home} cannot be set up: ${error.message}`, EXIT.failure, error)
+    })
     const app = wire({ config, log, store, clock: systemClock })
     await store.write('ensureEnvironment', { name: DEFAULT_ENVIRONMENT, at: systemClock.now() })
     const listeners = await openPorts(config, app)

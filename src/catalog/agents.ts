@@ -4,15 +4,13 @@ import type { Agent, AgentCreate, AgentUpdate, Definition } from '../contract/ag
 import { AppError } from '../contract/errors.ts'
 import type { Page, PageRequest } from '../contract/page.ts'
 import type { AgentFilter, FiledAgent } from '../store/agents.ts'
-import { agentNotFound } from '../store/agents-write.ts'
+import { agentExists, agentNotFound } from '../store/agents-write.ts'
 import type { Store } from '../store/store.ts'
-import { changedDefinition, definitionOf, fileDefinition, newDefinition, parsed, sameDefinition } from './definition.ts'
+import { changedDefinition, definitionOf, newDefinition, parsePrompt, sameDefinition } from './definition.ts'
 import type { Environments } from './environments.ts'
-import { type Folders, PROMPT_SUFFIX } from './folders.ts'
+import { changeInFile, mendFirst } from './file-change.ts'
+import type { Folders } from './folders.ts'
 import type { OneAtATime } from './one-at-a-time.ts'
-import { editPromptFile } from './prompt-file/edit.ts'
-import { readPromptFile } from './prompt-file/read.ts'
-import { PromptFileError } from './prompt-file/text.ts'
 
 export const DEFAULT_ENVIRONMENT = 'default'
 
@@ -44,7 +42,13 @@ export function createAgents({ store, environments, folders, clock, oneAtATime }
   }
   const get = async (id: number) => (await find(id)).agent
 
-  /** Reads, changes and writes again from the start when somebody else was faster. */
+  /** Changes of one agent follow each other; those of a file agent also wait for a sync of its environment. */
+  const inTurn = <Result>(agent: Agent, work: (found: FiledAgent) => Promise<Result>): Promise<Result> =>
+    oneAtATime(agent.source === 'file' ? agent.environment : `agent ${agent.id}`, async () =>
+      work(await find(agent.id)),
+    )
+
+  /** Reads, changes and writes again from the start when another process was faster. */
   async function updateStored(id: number, change: AgentUpdate): Promise<Agent> {
     for (let attempt = 1; ; attempt++) {
       const { agent, file } = await find(id)
@@ -64,31 +68,32 @@ export function createAgents({ store, environments, folders, clock, oneAtATime }
     return get(id)
   }
 
-  /** The file is the truth: what it says now is what gets changed, not what the last sync saw. */
   async function updateFiled(agent: Agent, file: string, change: AgentUpdate): Promise<Agent> {
     const found = await folders.readPrompt(agent.environment, file)
     if (!found) throw fileGone(agent, file)
     if ('error' in found) throw mendFirst(file, found.error)
     const before = found.text
-    const current = definitionIn(before, file)
-    const wanted = differences(current, changedDefinition(current, change))
-    const after = orConflict(file, () => editPromptFile(before, wanted))
-    const definition = definitionIn(after, file)
+    const { after, definition } = changeInFile(file, before, change)
     await refuseTakenName(agent, definition.name)
     if (after !== before) await folders.writePrompt(agent.environment, file, after)
     try {
       return await save(agent, file, definition)
     } catch (error) {
-      if (after !== before) await folders.writePrompt(agent.environment, file, before)
+      await takeBack(agent.environment, file, { before, after })
       throw error
     }
   }
 
+  /** The file as it was, unless somebody has saved it meanwhile. A file that stays changed is healed by the next sync. */
+  async function takeBack(environment: string, file: string, { before, after }: { before: string; after: string }) {
+    const found = await folders.readPrompt(environment, file)
+    if (!found || !('text' in found) || found.text !== after) return
+    await folders.writePrompt(environment, file, before).catch(() => undefined)
+  }
+
   async function refuseTakenName(agent: Agent, name: string): Promise<void> {
     const [taken] = await store.agents.named(name, agent.environment)
-    if (taken && taken.id !== agent.id) {
-      throw new AppError('AGENT_EXISTS', `An agent named '${name}' exists already in ${agent.environment}`)
-    }
+    if (taken && taken.id !== agent.id) throw agentExists(name, taken.id)
   }
 
   return {
@@ -114,21 +119,18 @@ export function createAgents({ store, environments, folders, clock, oneAtATime }
 
     async update(id, change) {
       // What is wrong with the request is said before what is wrong with the record.
-      if (change.prompt !== undefined) parsed(change.prompt)
+      if (change.prompt !== undefined) parsePrompt(change.prompt)
       const { agent } = await find(id)
       if (change.environment_id !== undefined) refuseMove(agent, change.environment_id)
-      if (agent.source === 'api') return updateStored(id, change)
-      return oneAtATime(agent.environment, async () => {
-        const { agent, file } = await find(id)
-        return updateFiled(agent, file ?? '', change)
-      })
+      return inTurn(agent, async ({ agent, file }) =>
+        file === null ? updateStored(id, change) : updateFiled(agent, file, change),
+      )
     },
 
     async remove(id) {
       const { agent } = await find(id)
-      await oneAtATime(agent.environment, async () => {
-        const { file } = await find(id)
-        if (file) await folders.removePrompt(agent.environment, file)
+      await inTurn(agent, async ({ file }) => {
+        if (file !== null) await folders.removePrompt(agent.environment, file)
         await store.write('removeAgent', { id, at: clock.now() })
       })
     },
@@ -165,37 +167,4 @@ const fileGone = (agent: Agent, file: string) =>
   new AppError(
     'CONFLICT',
     `The prompt file ${file} of agent ${agent.id} is gone; sync the environment ${agent.environment} first`,
-  )
-
-const definitionIn = (text: string, file: string): Definition =>
-  orConflict(file, () => fileDefinition(readPromptFile(text), file.slice(0, -PROMPT_SUFFIX.length)))
-
-/** A file that a person broke, or wrote in a way we cannot edit, is for that person to mend. */
-function orConflict<Result>(file: string, work: () => Result): Result {
-  try {
-    return work()
-  } catch (error) {
-    if (error instanceof PromptFileError || error instanceof AppError) throw mendFirst(file, error.message)
-    throw error
-  }
-}
-
-const mendFirst = (file: string, problem: string) =>
-  new AppError('CONFLICT', `The prompt file ${file} has to be mended by hand first: ${problem}`)
-
-/** Only what really changes goes into the file; variables are written the way prompt files declare them. */
-function differences(current: Definition, wanted: Definition): Parameters<typeof editPromptFile>[1] {
-  const changed = Object.entries(wanted).filter(
-    ([key, value]) => JSON.stringify(value) !== JSON.stringify(current[key as keyof Definition]),
-  )
-  const { variables, ...rest } = Object.fromEntries(changed) as Partial<Definition>
-  return { ...rest, ...(variables ? { variables: declarations(variables) } : {}) } as never
-}
-
-const declarations = (variables: Definition['variables']) =>
-  Object.fromEntries(
-    variables.map(({ name, default: value, description }) => [
-      name,
-      { ...(description === null ? {} : { description }), ...(value === null ? {} : { default: value }) },
-    ]),
   )

@@ -48,12 +48,12 @@ export const sameDefinition = (one: Definition, other: Definition): boolean =>
 export const definitionOf = (agent: Agent): Definition => pickDefinition(agent) as Definition
 
 function complete(fields: Fields, declared: Declared, firstLine?: number): Definition {
-  const variables = describeVariables(parsed(fields.prompt, firstLine), declared)
+  const variables = describeVariables(parsePrompt(fields.prompt, firstLine), declared)
   return { ...pickDefinition(fields), variables } as Definition
 }
 
 /** Throws INVALID_REQUEST when the prompt is not a template. */
-export function parsed(prompt: string, firstLine = 1) {
+export function parsePrompt(prompt: string, firstLine = 1) {
   try {
     return parseTemplate(prompt)
   } catch (error) {

@@ -2,11 +2,12 @@
  * The environments folder: one folder for each environment, its agents' prompt files below it.
  * Nothing outside is ever read or written: names are checked, and what a symbolic link points at must lie inside.
  */
-import { constants } from 'node:fs'
-import { lstat, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises'
-import { dirname, join, sep } from 'node:path'
+import { lstat, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { environmentName } from '../contract/environment.ts'
+import { AppError } from '../contract/errors.ts'
 import { MAX_PROMPT_FILE_BYTES } from './prompt-file/text.ts'
+import { inside, readBounded, reason, replace, syncFolder } from './safe-files.ts'
 
 export const PROMPT_SUFFIX = '.prompt'
 
@@ -17,7 +18,8 @@ export interface Folders {
   /** Names of folders that are environments; others are passed over. */
   environments(): Promise<string[]>
   has(environment: string): Promise<boolean>
-  prompts(environment: string): Promise<FoundPrompt[]>
+  /** Every prompt file, or why they cannot be listed; a folder that is not there has none. */
+  prompts(environment: string): Promise<FoundPrompt[] | { error: string }>
   /** Undefined when there is no such file. */
   readPrompt(environment: string, file: string): Promise<FoundPrompt | undefined>
   /** Replaces the file in one step: a reader, or a crash, sees the old text or the new. */
@@ -25,13 +27,16 @@ export interface Folders {
   removePrompt(environment: string, file: string): Promise<void>
 }
 
+/** Files are read a few at a time: a process may not have thousands of them open. */
+const READ_TOGETHER = 32
+
 export function createFolders(root: string): Folders {
   const agentsFolder = (environment: string) => join(root, environment, 'agents')
   const promptPath = (environment: string, file: string) => join(agentsFolder(environment), file)
 
   const read = async (environment: string, file: string): Promise<FoundPrompt> => {
     try {
-      return { file, text: await readBounded(await inside(root, promptPath(environment, file))) }
+      return { file, text: await readBounded(await inside(root, promptPath(environment, file)), MAX_PROMPT_FILE_BYTES) }
     } catch (error) {
       return { file, error: reason(error as NodeJS.ErrnoException) }
     }
@@ -51,9 +56,14 @@ export function createFolders(root: string): Folders {
     },
 
     async prompts(environment) {
-      const entries = await orNothing(readdir(agentsFolder(environment)), [])
-      const files = entries.filter((file) => file.endsWith(PROMPT_SUFFIX) && !file.startsWith('.')).sort()
-      return Promise.all(files.map((file) => read(environment, file)))
+      const files = await promptFiles(agentsFolder(environment))
+      if ('error' in files) return files
+      const found: FoundPrompt[] = []
+      for (let start = 0; start < files.length; start += READ_TOGETHER) {
+        const together = files.slice(start, start + READ_TOGETHER)
+        found.push(...(await Promise.all(together.map((file) => read(environment, file)))))
+      }
+      return found
     },
 
     async readPrompt(environment, file) {
@@ -62,80 +72,42 @@ export function createFolders(root: string): Folders {
     },
 
     async writePrompt(environment, file, text) {
-      const path = promptPath(environment, file)
-      await mkdir(dirname(path), { recursive: true })
-      // A prompt file that is a link inside the folder stays one: its target is what gets the new text.
-      await replace(await orNothing(inside(root, path), path), text)
+      try {
+        // A prompt file that is a link inside the folder stays one: its target is what gets the new text.
+        await replace(await inside(root, promptPath(environment, file)), text)
+      } catch (error) {
+        throw cannotChange(file, error as NodeJS.ErrnoException)
+      }
     },
 
     async removePrompt(environment, file) {
-      await rm(promptPath(environment, file), { force: true })
+      try {
+        const folder = await inside(root, agentsFolder(environment))
+        await rm(join(folder, file), { force: true })
+        await syncFolder(folder)
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw cannotChange(file, error as Error)
+      }
     },
   }
 }
 
-async function inside(root: string, path: string): Promise<string> {
-  const [realRoot, real] = await Promise.all([realpath(root), realpath(path)])
-  if (!real.startsWith(realRoot + sep)) throw new Error('leads out of the environments folder')
-  return real
-}
-
-async function readBounded(path: string): Promise<string> {
-  // Without waiting: opening a named pipe would block until somebody writes to it.
-  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+async function promptFiles(folder: string): Promise<string[] | { error: string }> {
   try {
-    const stat = await handle.stat()
-    if (!stat.isFile()) throw new Error('is not a file')
-    if (stat.size > MAX_PROMPT_FILE_BYTES) throw new Error(`is larger than ${MAX_PROMPT_FILE_BYTES / 1024} KiB`)
-    return decoded(await handle.readFile())
-  } finally {
-    await handle.close()
-  }
-}
-
-function decoded(bytes: Uint8Array): string {
-  const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  if (text.includes('\0')) throw new Error('has a NUL character')
-  return text
-}
-
-async function replace(path: string, text: string): Promise<void> {
-  const draft = `${path}.${process.pid}.draft`
-  try {
-    await writeDurably(draft, text)
-    await rename(draft, path)
-    await syncFolder(dirname(path))
+    const entries = await readdir(folder)
+    return entries.filter((file) => file.endsWith(PROMPT_SUFFIX) && !file.startsWith('.')).sort()
   } catch (error) {
-    await rm(draft, { force: true })
-    throw error
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? [] : { error: reason(error as Error) }
   }
 }
 
-async function writeDurably(path: string, text: string): Promise<void> {
-  const handle = await open(path, 'w', 0o644)
-  try {
-    await handle.writeFile(text)
-    await handle.sync()
-  } finally {
-    await handle.close()
+const NO_ROOM: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EIO'])
+
+function cannotChange(file: string, cause: NodeJS.ErrnoException): AppError {
+  if (NO_ROOM.has(cause.code)) {
+    return new AppError('STORAGE_UNAVAILABLE', `the prompt file ${file} cannot be written now; try again`, { cause })
   }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  await handle.sync().finally(() => handle.close())
-}
-
-const ERRNO_WORDS: Record<string, string> = {
-  ENOENT: 'leads nowhere',
-  ELOOP: 'leads in a circle',
-  EACCES: 'cannot be read: permission denied',
-}
-
-/** The system's own messages carry whole paths, which are nobody's business outside. */
-function reason(error: NodeJS.ErrnoException): string {
-  if (error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'is not UTF-8 text'
-  return error.code ? (ERRNO_WORDS[error.code] ?? `cannot be read: ${error.code}`) : error.message
+  return new AppError('CONFLICT', `The prompt file ${file} cannot be changed: ${reason(cause)}`, { cause })
 }
 
 const orNothing = <Value, Nothing>(attempt: Promise<Value>, nothing: Nothing): Promise<Value | Nothing> =>

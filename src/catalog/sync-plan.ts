@@ -20,30 +20,56 @@ export type Change =
  */
 export function planSync(found: readonly FoundPrompt[], agents: readonly FiledAgent[]): Change[] {
   const read = found.map(readFound)
-  const owners = nameOwners(read, agents)
-  const claimed = new Set<FiledAgent>()
-  const claim = (known: FiledAgent | undefined) => known && claimed.add(known) && known
+  const refused = refusals(read, agents)
+  const wanted = new Set(read.flatMap((prompt) => ('definition' in prompt ? [prompt.definition.name] : [])))
+  const kept = new Set(agents.filter(({ file }) => file !== null && refused.has(file)))
 
-  const refuse = (file: string, message: string): Change => {
-    claim(agents.find((known) => known.file === file))
-    return { kind: 'refuse', file, message }
-  }
   const changes = read.map((prompt): Change => {
-    if ('message' in prompt) return refuse(prompt.file, prompt.message)
+    if ('message' in prompt) return { kind: 'refuse', ...prompt }
     const { file, definition } = prompt
+    const message = refused.get(file)
+    if (message !== undefined) return { kind: 'refuse', file, message }
     const named = agents.find(({ agent }) => agent.name === definition.name)
-    if (named?.agent.source === 'api') return refuse(file, takenByApi(named))
-    const owner = owners.get(definition.name)
-    if (owner !== file) return refuse(file, `the name '${definition.name}' is already used by ${owner}`)
-    const renamed = agents.find((known) => known.file === file && !owners.has(known.agent.name))
-    const known = claim(named ?? renamed)
+    const known = named ?? agents.find((other) => other.file === file && !wanted.has(other.agent.name))
     if (!known) return { kind: 'create', file, definition }
+    kept.add(known)
     const same = sameDefinition(definitionOf(known.agent), definition)
     return { kind: same ? 'keep' : 'update', file, definition, known }
   })
 
-  const gone = agents.filter((known) => known.agent.source === 'file' && !claimed.has(known))
+  const gone = agents.filter((known) => known.agent.source === 'file' && !kept.has(known))
   return [...changes, ...gone.map((known): Change => ({ kind: 'remove', known }))]
+}
+
+/** Files that are left out, each with the reason. Whoever wants the name of a left-out file's agent is left out too. */
+function refusals(read: readonly ReadPrompt[], agents: readonly FiledAgent[]): Map<string, string> {
+  const broken = read.filter((prompt) => 'message' in prompt)
+  const refused = new Map(broken.map(({ file, message }) => [file, message]))
+  const owners = nameOwners(read, agents)
+  for (let before = -1; before < refused.size; ) {
+    before = refused.size
+    for (const prompt of read) {
+      if ('message' in prompt || refused.has(prompt.file)) continue
+      const problem = nameProblem(prompt, owners, agents, refused)
+      if (problem) refused.set(prompt.file, problem)
+    }
+  }
+  return refused
+}
+
+function nameProblem(
+  { file, definition: { name } }: { file: string; definition: Definition },
+  owners: ReadonlyMap<string, string>,
+  agents: readonly FiledAgent[],
+  refused: ReadonlyMap<string, string>,
+): string | undefined {
+  const named = agents.find(({ agent }) => agent.name === name)
+  if (named?.agent.source === 'api') return takenByApi(named)
+  if (owners.get(name) !== file) return `the name '${name}' is already used by ${owners.get(name)}`
+  if (named?.file && named.file !== file && refused.has(named.file)) {
+    return `the name '${name}' belongs to ${named.file}, which was left out`
+  }
+  return undefined
 }
 
 /** Which file may have each name: the one that has it already, else the first that asks. */

@@ -12,7 +12,7 @@ import { type Change, planSync } from './sync-plan.ts'
 export interface Sync {
   /** Plans, and unless it is a dry run applies and records the result. A new folder becomes an environment. */
   one(environment: string, options: { dry_run: boolean }): Promise<SyncReport>
-  /** Every environment folder, one after the other; what goes wrong is in the log and in `last_sync`. */
+  /** Every environment folder, one after the other; what goes wrong is in the log. */
   all(): Promise<void>
 }
 
@@ -32,7 +32,9 @@ export function createSync({ store, folders, clock, log, oneAtATime }: SyncParts
     const id = known ? Number(known.id) : undefined
     const report = emptyReport(dryRun)
     if (hasFolder) {
-      const changes = planSync(await folders.prompts(environment), id ? await store.agents.ofEnvironment(id) : [])
+      const prompts = await folders.prompts(environment)
+      if ('error' in prompts) report.errors.push({ file: `${environment}/agents`, message: prompts.error })
+      const changes = 'error' in prompts ? [] : planSync(prompts, id ? await store.agents.ofEnvironment(id) : [])
       const target =
         id ?? (dryRun ? 0 : (await store.write('ensureEnvironment', { name: environment, at: clock.now() })).id)
       for (const change of changes) await carryOut(change, environment, target, report)
@@ -97,8 +99,12 @@ export function createSync({ store, folders, clock, log, oneAtATime }: SyncParts
 
     async all() {
       for (const environment of await folders.environments()) {
-        const report = await oneAtATime(environment, () => sync(environment, false))
-        for (const error of report.errors) log.warn({ environment, ...error }, 'sync: a file was left out')
+        try {
+          const { errors } = await oneAtATime(environment, () => sync(environment, false))
+          for (const error of errors) log.warn({ environment, ...error }, 'sync: a file was left out')
+        } catch (error) {
+          log.error({ environment, err: error }, 'sync: the environment was left out')
+        }
       }
     },
   }

@@ -1,6 +1,7 @@
 /** `agenthost serve`: configuration in, one ready line out, then the service until a signal asks it to stop. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
+import type { Service } from '../app.ts'
 import { type LoadedConfig, loadConfig } from '../config/load.ts'
 import { refuseWhatIsNotHereYet } from '../config/rules.ts'
 import { EXIT } from '../contract/exit-codes.ts'
@@ -10,11 +11,6 @@ import { say } from './report-error.ts'
 import { firstStopSignal } from './stop-signals.ts'
 
 const STOP_MARGIN_SECONDS = 5
-
-interface Service {
-  readonly addresses: { readonly api: string; readonly mcp: string; readonly agents: string }
-  stop(): Promise<void>
-}
 
 export function addServe(program: Command): void {
   const command = program.command('serve').description('Start the service: REST, MCP and webhook')

@@ -11,7 +11,7 @@ export interface Settled {
 }
 
 export function brokenRules(settled: Settled): Problem[] {
-  return [...oauthInLocalMode(settled), ...openToOthers(settled)]
+  return [...oauthInLocalMode(settled), ...openToOthers(settled), ...samePorts(settled)]
 }
 
 function oauthInLocalMode(settled: Settled): Problem[] {
@@ -28,6 +28,17 @@ function openToOthers(settled: Settled): Problem[] {
     `host ${JSON.stringify(host)} is open to other machines, and local mode has no authentication: ` +
     'leave host out to listen on loopback, or accept the risk with --insecure-no-auth (SVC_INSECURE_NO_AUTH=true)'
   return [problemAt(settled, 'host', message)]
+}
+
+const PORTS = ['api.port', 'mcp.port', 'agent_mcp.port']
+
+function samePorts(settled: Settled): Problem[] {
+  const portOf = (key: string) => settled.values.get(key)
+  return PORTS.flatMap((key, index) => {
+    const twin = PORTS.slice(0, index).find((other) => portOf(other) === portOf(key))
+    if (!twin || portOf(key) === 0 || portOf(key) === undefined) return []
+    return [problemAt(settled, key, `${key} and ${twin} are both ${portOf(key)}: each needs a port of its own`)]
+  })
 }
 
 export function isLoopback(host: string): boolean {

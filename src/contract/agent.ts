@@ -82,6 +82,13 @@ const declaredVariable = z.strictObject({
   required: z.boolean().optional().meta({ description: 'Ignored: derived from the prompt.', readOnly: true }),
 })
 
+const declaredVariables = z
+  .array(declaredVariable)
+  .max(200)
+  .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'must not have a name twice')
+  .refine((list) => !list.some(({ name }) => name === 'task' || name === 'userInput'), 'task is the task of the run')
+  .meta({ description: 'Defaults and descriptions; names that the prompt does not use are dropped.' })
+
 const changeable = {
   description: description.optional(),
   model: model.optional(),
@@ -91,7 +98,7 @@ const changeable = {
   max_steps: maxSteps.optional(),
   timeout_seconds: timeoutSeconds.optional(),
   max_concurrency: maxConcurrency.optional(),
-  variables: z.array(declaredVariable).max(200).optional(),
+  variables: declaredVariables.optional(),
 }
 
 const environmentRef = z.string().min(1).max(64).meta({ description: 'Id or name of an environment.' })

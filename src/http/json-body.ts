@@ -5,25 +5,36 @@ import { jsonPointer } from '../contract/json-pointer.ts'
 
 const MAX_BODY_BYTES = 1024 * 1024
 const MAX_DEPTH = 64
-const JSON_TYPE = /^application\/json(\s*;\s*charset="?utf-8"?)?\s*$/i
 
 /** Returns undefined for a body that may be absent and is. */
 export async function readJsonBody(request: Request, { optional }: { optional: boolean }): Promise<unknown> {
   // No media type and no bytes is how clients send nothing at all.
-  if (optional && !request.headers.has('content-type') && (await readText(request)) === '') return undefined
-  checkMediaType(request)
+  if (optional && !request.headers.has('content-type') && (await isEmpty(request))) return undefined
+  checkMediaType(request.headers)
   const text = await readText(request)
   return optional && text === '' ? undefined : parseStrictly(text)
 }
 
-function checkMediaType({ headers }: Request): void {
-  const type = headers.get('content-type')
-  if (!type || !JSON_TYPE.test(type)) {
+async function isEmpty({ body }: Request): Promise<boolean> {
+  for await (const chunk of body ?? []) if (chunk.byteLength > 0) return false
+  return true
+}
+
+function checkMediaType(headers: Headers): void {
+  if (!isJson(headers.get('content-type') ?? '')) {
     throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as Content-Type: application/json')
   }
   if (headers.has('content-encoding')) {
     throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send the body without Content-Encoding')
   }
+}
+
+/** Parameters do not matter, as long as they are some; only another charset would change what the bytes mean. */
+function isJson(contentType: string): boolean {
+  const [type, ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase())
+  const isHarmless = (parameter: string) =>
+    parameter === '' || (/^[\w-]+=("[^"]*"|[\w.-]+)$/.test(parameter) && !/^charset=(?!"?utf-8"?$)/.test(parameter))
+  return type === 'application/json' && parameters.every(isHarmless)
 }
 
 async function readText(request: Request): Promise<string> {

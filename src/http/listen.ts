@@ -1,7 +1,8 @@
 /** Opens a port on every address asked for, and closes it without cutting off who is being answered. */
-import type { Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createAdaptorServer } from '@hono/node-server'
+import type { Duplex } from 'node:stream'
+import { getRequestListener } from '@hono/node-server'
 import { EXIT } from '../contract/exit-codes.ts'
 import { StartError } from '../contract/start-error.ts'
 
@@ -23,7 +24,12 @@ export interface ListenOptions {
 
 const LOOPBACK = ['127.0.0.1', '::1']
 /** Slow or silent clients lose the connection; a whole request of 1 MiB needs far less. */
-const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 }
+const TIMEOUTS = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 5_000,
+}
 const FREE_PORT_ATTEMPTS = 20
 
 export async function listen(options: ListenOptions): Promise<Listener> {
@@ -59,10 +65,8 @@ async function openAll(hosts: readonly string[], options: ListenOptions): Promis
 }
 
 function openOne(host: string, port: number, fetch: ListenOptions['fetch']): Promise<Server> {
-  const server = createAdaptorServer({ fetch, overrideGlobalObjects: false, serverOptions: TIMEOUTS }) as Server
-  server.on('clientError', (_error, socket) => {
-    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
-  })
+  const server = createServer(TIMEOUTS, getRequestListener(fetch, { ...ADAPTER, errorHandler: refuseWith(fetch) }))
+  server.on('clientError', endConnection)
   // While stopping, a connection that has its answer is idle from then on: nobody else would close it.
   server.on('request', (_request, response) => {
     response.once('close', () => {
@@ -76,6 +80,28 @@ function openOne(host: string, port: number, fetch: ListenOptions['fetch']): Pro
       resolve(server)
     })
   })
+}
+
+const ADAPTER = { overrideGlobalObjects: false }
+
+/** A Host that is no name at all never becomes a request; the app refuses it in its own words all the same. */
+const refuseWith = (fetch: ListenOptions['fetch']) => () =>
+  fetch(new Request('http://unreadable.invalid/', { headers: { host: 'unreadable.invalid' } }))
+
+const STATUS_LINES: Record<string, string> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+}
+
+/** What is not HTTP gets a bare answer and no more of our descriptors; an answer under way is not mixed with it. */
+function endConnection(error: NodeJS.ErrnoException, socket: Duplex): void {
+  const isAnswering = '_httpMessage' in socket && socket._httpMessage
+  if (!socket.writable || isAnswering) {
+    socket.destroy()
+    return
+  }
+  const status = STATUS_LINES[error.code ?? ''] ?? '400 Bad Request'
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy())
 }
 
 function toListener(servers: Server[]): Listener {

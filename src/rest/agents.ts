@@ -64,7 +64,7 @@ export const agentRoutes = (agents: Agents): Route[] => [
     params: z.object({ id }),
     status: 200,
     answers: z.object({ id, deleted: z.literal(true) }),
-    errors: ['AGENT_NOT_FOUND'],
+    errors: ['AGENT_NOT_FOUND', 'CONFLICT'],
     async handle({ params }) {
       await agents.remove(params.id)
       return { data: { id: params.id, deleted: true } }

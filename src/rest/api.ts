@@ -1,4 +1,5 @@
 /** The REST door: every route, the document that describes them, and the page that shows it. */
+import type { Context } from 'hono'
 import { z } from 'zod'
 import type { Agents } from '../catalog/agents.ts'
 import type { Environments } from '../catalog/environments.ts'
@@ -33,10 +34,11 @@ export function createRest(parts: RestParts): RestApp {
   const document = once(() => describeApi(described, { version, prefix: PREFIX, server: publicUrl ?? '/' }))
   const page = once(() => docsPage(document()))
 
-  const app = serveRoutes({ guard, routes: described, publicUrl, log })
-  app.get('/docs', (c) => c.html(page(), 200, { 'Content-Security-Policy': DOCS_POLICY }))
-  app.get('/', (c) => c.redirect('/docs'))
-  return app
+  const pages = {
+    '/': (c: Context) => c.redirect('/docs'),
+    '/docs': (c: Context) => c.html(page(), 200, { 'Content-Security-Policy': DOCS_POLICY }),
+  }
+  return serveRoutes({ guard, routes: described, pages, publicUrl, log })
 }
 
 const documentRoute = (document: () => ApiDocument): Route =>

@@ -20,11 +20,13 @@ export type RestApp = Hono<Env>
 export interface ServeOptions {
   guard: Guard
   routes: readonly Route[]
+  /** Pages for people, beside the API. */
+  pages: Record<string, (c: Context) => Response | Promise<Response>>
   publicUrl: string | undefined
   log: Log
 }
 
-export function serveRoutes({ guard, routes, publicUrl = '', log }: ServeOptions): RestApp {
+export function serveRoutes({ guard, routes, pages, publicUrl = '', log }: ServeOptions): RestApp {
   const app = new Hono<Env>()
 
   app.use(async (c, next) => {
@@ -43,6 +45,7 @@ export function serveRoutes({ guard, routes, publicUrl = '', log }: ServeOptions
       return send(c, route, input, await route.handle(input))
     })
   }
+  for (const [path, page] of Object.entries(pages)) app.get(path, page)
 
   function send(c: RestContext, route: Route, input: RouteInput, answer: Answer): Response {
     if (answer.location) c.header('Location', publicUrl + PREFIX + answer.location)
@@ -56,7 +59,7 @@ export function serveRoutes({ guard, routes, publicUrl = '', log }: ServeOptions
   }
 
   app.notFound((c) => {
-    const allowed = methodsAt(routes, c.req.path)
+    const allowed = c.req.path in pages ? ['GET', 'HEAD'] : methodsAt(routes, c.req.path)
     if (allowed.length === 0) return fail(c, new AppError('NOT_FOUND', `Nothing is served at ${c.req.path}`))
     c.header('Allow', allowed.join(', '))
     return fail(c, new AppError('METHOD_NOT_ALLOWED', `This path answers ${allowed.join(', ')}`))

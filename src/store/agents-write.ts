@@ -69,6 +69,9 @@ export function* removeAgent({ id, at }: { id: number; at: number }): Write<null
 
 export const agentNotFound = (id: number): AppError => new AppError('AGENT_NOT_FOUND', `Agent with ID ${id} not found`)
 
+export const agentExists = (name: string, id: number): AppError =>
+  new AppError('AGENT_EXISTS', `An agent named '${name}' exists already in this environment (id ${id})`)
+
 function* present(id: number): Write<StoredAgent> {
   const agent = yield* first<StoredAgent>(sql`
     SELECT id, environment_id, name, version FROM agents WHERE id = ${id} AND removed_at IS NULL`)
@@ -79,9 +82,7 @@ function* present(id: number): Write<StoredAgent> {
 function* refuseTakenName(environmentId: number, name: string): Write<void> {
   const taken = yield* first<{ id: number }>(sql`
     SELECT id FROM agents WHERE environment_id = ${environmentId} AND name = ${name} AND removed_at IS NULL`)
-  if (taken) {
-    throw new AppError('AGENT_EXISTS', `An agent named '${name}' exists already in this environment (id ${taken.id})`)
-  }
+  if (taken) throw agentExists(name, taken.id)
 }
 
 function* addVersion({ id, version }: AgentKey, definition: Definition, at: number): Write<void> {

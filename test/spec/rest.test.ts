@@ -59,6 +59,7 @@ describe('the envelope', () => {
           handle: () => Promise.reject(new Error('secret detail')),
         },
       ],
+      pages: {},
       publicUrl: undefined,
       log: pino(sink),
     })

@@ -16,23 +16,35 @@ export interface FolderLock {
 
 export function lockFolder(folder: string): FolderLock {
   const pidFile = join(folder, 'agenthost.pid')
-  const lockFile = join(folder, 'agenthost.lock')
-  createPrivateFile(lockFile)
-  const lock = new DatabaseSync(lockFile, { timeout: 0 })
-  try {
-    // Nothing is ever written to it, so a full disk is no reason to fail here.
-    lock.exec('PRAGMA journal_mode = MEMORY')
-    lock.exec('BEGIN IMMEDIATE')
-  } catch (error) {
-    lock.close()
-    throw isBusy(error) ? folderInUse(folder, pidFile, error) : cannotLock(lockFile, error)
-  }
+  const lock = takeLock(folder, pidFile)
   writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
   return {
     release() {
-      rmSync(pidFile, { force: true })
+      try {
+        rmSync(pidFile, { force: true })
+      } catch {
+        // Only a message for others: a folder that has become read-only is no reason to keep the lock.
+      }
       lock.close()
     },
+  }
+}
+
+function takeLock(folder: string, pidFile: string): DatabaseSync {
+  const file = join(folder, 'agenthost.lock')
+  let lock: DatabaseSync | undefined
+  try {
+    createPrivateFile(file)
+    lock = new DatabaseSync(file, { timeout: 0 })
+    // Nothing is ever written to it, so a full disk is no reason to fail here.
+    lock.exec('PRAGMA journal_mode = MEMORY')
+    lock.exec('BEGIN IMMEDIATE')
+    // Without the right to write, SQLite takes a reader's lock in silence; this statement does not.
+    lock.exec('PRAGMA user_version = 1')
+    return lock
+  } catch (error) {
+    lock?.close()
+    throw isBusy(error) ? folderInUse(folder, pidFile, error) : cannotLock(file, error)
   }
 }
 

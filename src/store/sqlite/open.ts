@@ -15,7 +15,7 @@ import { createReader } from './reader.ts'
 import { startWriterThread } from './writer.ts'
 
 export async function openSqliteStore(folder: string): Promise<Store> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  createFolder(folder)
   const lock = lockFolder(folder)
   try {
     const file = join(folder, 'agenthost.sqlite')
@@ -24,6 +24,14 @@ export async function openSqliteStore(folder: string): Promise<Store> {
   } catch (error) {
     lock.release()
     throw error
+  }
+}
+
+function createFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new StartError(`the data folder ${folder} cannot be made: ${(error as Error).message}`, EXIT.failure, error)
   }
 }
 

@@ -4,6 +4,7 @@
  * has a savepoint, so one that fails takes nothing of its neighbours along, and none is answered before the commit.
  * When the database itself fails, the whole group is refused and the file is opened anew for the next one.
  */
+import { statSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { AppError } from '../../contract/errors.ts'
@@ -16,7 +17,7 @@ import type { ToThread, WriteReply, WriteRequest } from './protocol.ts'
 const file: string = workerData.file
 const port = parentPort as MessagePort
 
-let connection: { db: DatabaseSync; statements: Map<string, StatementSync> } | undefined
+let connection: { db: DatabaseSync; statements: Map<string, StatementSync>; inode: number } | undefined
 
 port.on('message', (message: ToThread) => {
   const { writes, closing } = everythingThatWaits(message)
@@ -35,7 +36,8 @@ function everythingThatWaits(firstMessage: ToThread) {
 
 function commitTogether(writes: WriteRequest[]): WriteReply[] {
   try {
-    const { db } = open()
+    const { db, inode } = open()
+    if (inodeOf(file) !== inode) throw storageUnavailable(new Error(`${file} is not the file that was opened`))
     db.exec('BEGIN IMMEDIATE')
     const replies = writes.map(runInSavepoint)
     db.exec('COMMIT')
@@ -87,9 +89,12 @@ function execute({ parts, values }: Statement): Row[] {
 }
 
 function open() {
-  connection ??= { db: openWriter(file), statements: new Map() }
+  connection ??= { db: openWriter(file), statements: new Map(), inode: inodeOf(file) }
   return connection
 }
+
+/** A deleted or replaced file goes on taking writes that nobody will ever read: 0 for a file that is gone. */
+const inodeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino ?? 0
 
 /** Closing also rolls back whatever the failed transaction left. */
 function disconnect(): void {

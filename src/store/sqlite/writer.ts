@@ -48,7 +48,8 @@ export function startWriterThread(file: string): WriterThread {
   function spawn(): Worker {
     const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: { file } })
     worker.on('message', (replies: WriteReply[]) => replies.forEach(settle))
-    worker.on('error', (error) => failAll(error))
+    worker.on('error', failAll)
+    worker.on('exit', () => thread === worker && failAll(new Error('the writer thread ended')))
     return worker
   }
 
@@ -74,6 +75,7 @@ export function startWriterThread(file: string): WriterThread {
     const ended = new Promise((resolve) => thread?.once('exit', resolve))
     thread.postMessage({ kind: 'close' } satisfies ToThread)
     await ended
+    thread = undefined
   }
 
   return { write: enqueue as Writer, close }
