@@ -1,4 +1,4 @@
-// Where the machine keeps the programs that the tests drive: Chromium, PostgreSQL, strace.
+// Where the machine keeps the programs that the tests drive: Chromium, PostgreSQL, curl, strace.
 // The set-up step and the tests ask the same functions, so they cannot disagree.
 import { accessSync, constants, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -40,6 +40,10 @@ export function findPostgresBin(): string | undefined {
   const folders = versionFolders().map((version) => join(DEBIAN_POSTGRES, version, 'bin'))
   const initdb = [...folders.map((folder) => join(folder, 'initdb')), ...onPath('initdb')].find(isExecutable)
   return initdb?.slice(0, -'/initdb'.length)
+}
+
+export function findCurl(): string | undefined {
+  return onPath('curl').find(isExecutable)
 }
 
 export function findStrace(): string | undefined {

@@ -2,7 +2,7 @@
 // Silent when all are there. It never lets a test run go on without them.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { findChromium, findPostgresBin, findStrace } from './programs.ts'
+import { findChromium, findCurl, findPostgresBin, findStrace } from './programs.ts'
 
 interface Program {
   name: string
@@ -14,6 +14,7 @@ interface Program {
 const PROGRAMS: readonly Program[] = [
   { name: 'Chromium', find: findChromium, debian: 'chromium', brew: '--cask chromium' },
   { name: 'PostgreSQL', find: findPostgresBin, debian: 'postgresql', brew: 'postgresql' },
+  { name: 'curl', find: findCurl, debian: 'curl', brew: 'curl' },
   { name: 'strace', find: findStrace, debian: 'strace', brew: '' },
 ]
 

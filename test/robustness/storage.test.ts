@@ -8,6 +8,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { startApp } from '../support/app.ts'
 import { startScript } from '../support/script.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { withoutRootRights } from '../support/without-root-rights.ts'
 
 test('a writer thread that ends refuses who waits for it, and the next write has another', async () => {
   await using folder = await temporaryFolder()
@@ -37,11 +38,8 @@ test('a lock file that may not be written is no lock, and is not taken for one',
   const data = join(folder.path, 'data')
   await mkdir(data)
   const store = await openSqliteStore(data)
-  chmodSync(folder.path, 0o777)
-  chmodSync(data, 0o777)
   chmodSync(join(data, 'agenthost.lock'), 0o444)
-  const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
-  await using second = startScript('hold-folder', [data], { wrap: nobody })
+  await using second = startScript('hold-folder', [data], { wrap: withoutRootRights })
   const [line = ''] = await second.said(1)
   expect(line).not.toBe('OPEN')
   expect(existsSync(join(data, 'agenthost.sqlite'))).toBe(true)

@@ -1,17 +1,17 @@
 // How the service starts: what it says, what it makes in its home, and why it refuses.
 import { spawnSync } from 'node:child_process'
-import { chmod, chown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { stracePath } from '../../scripts/programs.ts'
 import { agenthost } from '../support/agenthost.ts'
 import { startService } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { withoutRootRights } from '../support/without-root-rights.ts'
 import { proves } from './proves.ts'
 
 const FREE_PORTS = { SVC_API_PORT: '0', SVC_MCP_PORT: '0', SVC_AGENT_MCP_PORT: '0' }
 const READY = /^ready api=http:\/\/localhost:(\d+) mcp=http:\/\/localhost:(\d+) agents=http:\/\/localhost:(\d+)\n$/
-const NOBODY = 65_534
 
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
 
@@ -127,15 +127,11 @@ describe('the home', () => {
 })
 
 describe('a folder that cannot be written', () => {
-  const isRoot = process.getuid?.() === 0
-  // Root may write everywhere, so the service runs as a user who may not.
-  const asNobody = isRoot ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : []
-
   test('the start fails with exit code 1 and one line that names the folder', async () => {
     await using folder = await temporaryFolder()
     await chmod(folder.path, 0o555)
     const home = join(folder.path, 'home')
-    const start = startService({ home, wrap: asNobody })
+    const start = startService({ home, wrap: withoutRootRights })
     const said = await start.then(
       () => 'it started',
       (error: Error) => error.message,
@@ -160,8 +156,7 @@ describe('a folder that cannot be written', () => {
     await mkdir(agents, { recursive: true })
     await writeFile(join(agents, 'reader.prompt'), 'Read.\n')
     for (const path of [agents, join(agents, '..'), join(agents, '..', '..')]) await chmod(path, 0o555)
-    if (isRoot) await chown(home.path, NOBODY, NOBODY)
-    await using service = await startService({ home: home.path, wrap: asNobody })
+    await using service = await startService({ home: home.path, wrap: withoutRootRights })
     await expect.poll(() => names(service.api)).toContain('reader')
     await service.end('SIGTERM')
     for (const path of [join(agents, '..', '..'), join(agents, '..'), agents]) await chmod(path, 0o755)

@@ -1,0 +1,46 @@
+// The README's tour, word for word, against a service that was just started.
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test, vi } from 'vitest'
+import { startService } from '../support/service-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
+
+const shellBlock = (heading: string) => {
+  const block = new RegExp(`## ${heading}\\n\\n\`\`\`sh\\n([\\s\\S]*?)\`\`\``).exec(README)?.[1]
+  if (!block) throw new Error(`README.md has no shell block under "${heading}"`)
+  return block
+}
+
+/** Comments dropped, lines joined at their backslash. */
+const commands = (block: string) =>
+  block
+    .replaceAll('\\\n', ' ')
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !line.startsWith('#'))
+
+test('every command of the sixty seconds answers with success', async () => {
+  await using folder = await temporaryFolder()
+  await using service = await startService({ home: folder.path })
+  const { host } = new URL(service.api)
+  await vi.waitFor(async () =>
+    expect(await (await fetch(`${service.api}/api/v1/agents/1`)).json()).toMatchObject({ success: true }),
+  )
+
+  const tour = commands(shellBlock('Sixty seconds'))
+  expect(tour.length).toBeGreaterThan(4)
+  for (const command of tour) {
+    const { stdout } = await promisify(execFile)('bash', ['-c', command.replaceAll('localhost:8585', host)])
+    expect(JSON.parse(stdout), command).toMatchObject({ success: true, error: null })
+  }
+})
+
+test('every file that the README links to is there', () => {
+  const links = [...README.matchAll(/\]\((?!http)([^)#]+)\)/g)].map(([, path]) => path as string)
+  expect(links.length).toBeGreaterThan(5)
+  for (const path of links)
+    expect(() => readFileSync(join(import.meta.dirname, '../..', path)), path).not.toThrow(/ENOENT/)
+})
