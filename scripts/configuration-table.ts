@@ -8,14 +8,16 @@ A flag wins over a variable, a variable over \`config.yaml\` in the home folder,
 
 - Variables: lists by comma, \`true\` or \`false\`; an empty value counts as not set (an empty webhook key is refused).
 - \`config.yaml\` nests the keys at their dots and may carry the marker \`agenthost: 1\`, which makes its folder a home.
-  An unknown key or a wrong value stops the start (exit code 2) with the key, the place and the nearest valid key.
+  An unknown key or a wrong value stops the start (exit code 2) with the key, the place and, where one is near, the valid key.
 - An unknown \`SVC_*\` variable is a warning with the nearest name.
 - Provider keys come from the environment only: \`OPENAI_API_KEY\`, \`ANTHROPIC_API_KEY\`, \`GOOGLE_API_KEY\` (or
   \`GEMINI_API_KEY\`).
 - The home folder: \`--home\`, else \`SVC_HOME\`, else the nearest parent folder whose \`config.yaml\` has the marker, else
   \`agenthost\` in the XDG data folder.
 
-This table is written by \`npm run docs\` from the schema; a test compares.
+Settings of parts that are not there yet (webhook, notify, events, platform, runs, models) are checked and do nothing.
+
+This page is written by \`npm run docs\` from the schema and \`scripts/configuration-table.ts\`; a test compares.
 
 | Key | Variable | Flag | Default | Meaning |
 |---|---|---|---|---|

@@ -35,6 +35,9 @@ export async function startService({ config, log }: { config: Config; log: Log }
     const app = wire({ config, log, store, clock: systemClock })
     await store.write('ensureEnvironment', { name: DEFAULT_ENVIRONMENT, at: systemClock.now() })
     const listeners = await openPorts(config, app)
+    log.info({ home: config.home, version: VERSION }, 'started')
+    if (config.host && config.insecure_no_auth)
+      log.warn({ host: config.host }, 'open to other machines, without authentication')
     const synced = app.sync.all().catch((error) => log.error({ err: error }, 'the sync at start failed'))
     return {
       addresses: { api: listeners[0].url, mcp: listeners[1].url, agents: listeners[2].url },

@@ -21,6 +21,7 @@ export async function createExample(home: string): Promise<void> {
   const environments = join(home, 'environments')
   await mkdir(home, { recursive: true, mode: 0o700 })
   await writeNew(join(home, 'config.yaml'), CONFIG)
+  await writeNew(join(home, '.gitignore'), 'data/\n')
   const isNew = (await mkdir(environments, { recursive: true })) !== undefined
   if (isNew) await writeNew(join(environments, 'default', 'agents', 'hello.prompt'), HELLO)
 }

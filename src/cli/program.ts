@@ -7,7 +7,7 @@ import { addServe } from './serve.ts'
 const EXAMPLES = `
 Examples:
   agenthost serve                          start on the default ports, this machine only
-  agenthost serve --api-port 0             any free port; the ready line names it
+  agenthost serve --api-port 9000          another port for the REST API
   agenthost config                         every setting, its value and where it came from
   agenthost config --json                  the same for programs
 `

@@ -24,7 +24,14 @@ export interface LoadedConfig {
   readonly warnings: readonly string[]
 }
 
-export function loadConfig({ flags = {}, env = process.env, cwd = process.cwd() }: LoadOptions = {}): LoadedConfig {
+/** npm runs scripts in the package's folder and tells in INIT_CWD where the person is. */
+const whereThePersonIs = () => process.env.INIT_CWD ?? process.cwd()
+
+export function loadConfig({
+  flags = {},
+  env = process.env,
+  cwd = whereThePersonIs(),
+}: LoadOptions = {}): LoadedConfig {
   const home = findHome({ flag: flags.home, env, cwd })
   const file = readConfigFile(home)
   const settled = settle([...fromFlags(flags), ...fromEnv(env), ...file.given])

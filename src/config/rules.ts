@@ -57,7 +57,9 @@ function problemAt(settled: Settled, key: string, message: string): Problem {
 export function refuseWhatIsNotHereYet(config: Config): void {
   const problems: Problem[] = []
   const refuse = (key: string, message: string) => problems.push({ key, place: key, message })
-  if (!config.local_mode) refuse('local_mode', 'authentication is not part of this version; it never runs open')
+  if (!config.local_mode) {
+    refuse('local_mode', 'authentication is not part of this version, and it never runs open; leave this out')
+  }
   if (config.database_url) refuse('database_url', 'PostgreSQL is not part of this version; leave it out for SQLite')
   if (problems.length > 0) throw new ConfigError(problems, config.home)
 }

@@ -44,9 +44,11 @@ export const configSchema = z.strictObject({
     .default(true)
     .meta({ description: 'No authentication, this machine only; false wants credentials on every door', flag }),
   host: address().optional().meta({ description: 'Address to listen on; not set = loopback', flag }),
-  insecure_no_auth: toggle()
-    .default(false)
-    .meta({ description: 'Let local mode listen beyond loopback, open to everybody who can reach it', flag }),
+  insecure_no_auth: toggle().default(false).meta({
+    description:
+      'Let local mode listen beyond loopback, without authentication; names that others use go into allowed_hosts',
+    flag,
+  }),
   api: z.strictObject({
     port: port().default(8585).meta({ description: 'Port of the REST API and the web UI; 0 = any free port', flag }),
   }),
@@ -70,7 +72,9 @@ export const configSchema = z.strictObject({
     agents: base().optional().meta({ description: 'The address of agents and webhook as others see it' }),
   }),
   allowed_hosts: list().meta({ description: 'Further Host names that requests may carry' }),
-  allowed_origins: list().meta({ description: 'Web origins whose pages may call the service' }),
+  allowed_origins: list().meta({
+    description: 'Origins that are not refused (a proxy in front); no CORS headers are sent',
+  }),
   trust_proxy: toggle().default(false).meta({ description: 'Believe the forwarding headers of a proxy in front' }),
   database_url: postgres().optional().meta({ description: 'PostgreSQL; not set = the embedded database', secret }),
   drain_seconds: whole(0, 3600).default(20).meta({ description: 'Longest wait for current steps when stopping' }),

@@ -29,10 +29,10 @@ export function createGuard(settings: GuardSettings): Guard {
   return {
     refusal(host, origin) {
       if (!host || !(hosts.has(hostname(host)) || hosts.has(host.toLowerCase()))) {
-        return 'the Host header names an address that is not ours; add it to allowed_hosts if it should be'
+        return `the Host '${(host ?? '').slice(0, 100)}' is not ours; add it to allowed_hosts (SVC_ALLOWED_HOSTS) if it should be`
       }
       if (origin === undefined || sameHost(origin, host) || origins.has(origin)) return undefined
-      return 'requests from web pages of other origins are refused; add the origin to allowed_origins if it may'
+      return 'web pages of other origins may not call this service (allowed_origins names the exceptions)'
     },
   }
 }

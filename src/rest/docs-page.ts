@@ -15,6 +15,8 @@ a { color: var(--accent); }
 code { font: 0.86em/1.5 ui-monospace, SFMono-Regular, Menlo, monospace; }
 details { margin: 0.5rem 0; border: 1px solid var(--line); border-radius: 10px; background: var(--card); }
 summary { display: flex; flex-wrap: wrap; gap: 0.35rem 0.8rem; align-items: baseline; padding: 0.7rem 1rem; cursor: pointer; }
+summary::before { content: '▸'; color: var(--soft); }
+details[open] > summary::before { content: '▾'; }
 summary span:last-child { color: var(--soft); margin-left: auto; }
 summary code { overflow-wrap: anywhere; }
 .method { min-width: 4.2rem; padding: 0.1rem 0; border-radius: 6px; text-align: center; font: 600 0.75rem/1.7 ui-monospace, monospace; background: var(--ground); color: var(--accent); }
@@ -59,8 +61,8 @@ function section(tag: string, { paths }: ApiDocument): string {
 function endpoint({ path, method, operation }: { path: string; method: string; operation: Operation }): string {
   const body = operation.requestBody?.content['application/json']?.schema
   const answers = Object.entries(operation.responses).map(([status, { description }]) => [status, description])
-  return `<details id="${text(operation.operationId)}"><summary><span class="method">${text(method.toUpperCase())}</span>
-<code>${text(path)}</code><span>${text(operation.summary)}</span></summary><div class="body">
+  return `<details><summary><span class="method">${text(method.toUpperCase())}</span>
+<code>${text(path)}</code><span>${text(operation.summary)}</span></summary><div class="body" id="${text(operation.operationId)}">
 <h3>Scope (platform mode)</h3><code>${text(operation['x-scope'])}</code>
 ${operation.parameters ? `<h3>Parameters</h3>${table(operation.parameters.map(parameter))}` : ''}
 ${body ? `<h3>Body${operation.requestBody?.required ? '' : ' (optional)'}</h3>${recordLink(typeName(body))}` : ''}
@@ -80,8 +82,8 @@ function record([name, schema]: [string, Schema]): string {
     typeName(of),
     of.description ?? '',
   ])
-  return `<details id="${text(name)}"><summary><code>${text(name)}</code><span>${text(schema.description ?? '')}</span></summary>
-<div class="body">${table(fields)}</div></details>`
+  return `<details><summary><code>${text(name)}</code><span>${text(schema.description ?? '')}</span></summary>
+<div class="body" id="${text(name)}">${table(fields)}</div></details>`
 }
 
 /** The first column is code, the rest is prose. */

@@ -40,9 +40,12 @@ const plainWords: z.core.$ZodErrorMap = (issue) => {
   if (issue.code === 'invalid_type')
     return issue.input === undefined ? 'is required' : `must be ${kind(issue.expected)}`
   if (issue.code === 'too_big') return `must be at most ${issue.maximum}${unit(issue.origin)}`
-  if (issue.code === 'too_small') return `must be at least ${issue.minimum}${unit(issue.origin)}`
+  if (issue.code === 'too_small') return `must be at least ${smallest(issue)}${unit(issue.origin)}`
   return undefined
 }
+
+const smallest = ({ minimum, inclusive }: { minimum: number | bigint; inclusive?: boolean | undefined }) =>
+  Number(minimum) + (inclusive === false ? 1 : 0)
 
 const KINDS: Record<string, string> = {
   int: 'a whole number',

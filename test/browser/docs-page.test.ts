@@ -43,7 +43,7 @@ proves(
     await page.goto(`${service.api}/docs`)
     expect(await page.title()).toBe('Agenthost API')
     for (const { path, method, operationId } of routes) {
-      const entry = page.locator(`details#${operationId}`)
+      const entry = page.locator('details', { has: page.locator(`#${operationId}`) })
       expect(await entry.locator('summary').innerText()).toMatch(new RegExp(`^${method.toUpperCase()}\\s`))
       expect(await entry.locator('summary code').innerText()).toBe(path)
       expect(await entry.locator('.body').isVisible()).toBe(false)

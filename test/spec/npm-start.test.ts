@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { describe, expect } from 'vitest'
+import { complaints } from '../support/complaints.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { proves } from './proves.ts'
 
@@ -79,7 +80,7 @@ describe('npm start', () => {
       process.kill(toGroup ? -pid : pid, signal)
       expect(await ended).toEqual([0, null])
       expect(tree.filter(isAlive)).toEqual([])
-      expect(await npm.stderr).toBe('')
+      expect(complaints(await npm.stderr)).toEqual([])
     })
   }
 

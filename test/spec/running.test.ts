@@ -79,7 +79,7 @@ describe('the home', () => {
       await using folder = await temporaryFolder()
       const home = join(folder.path, 'made', 'here')
       await using service = await startService({ home })
-      expect((await readdir(home)).sort()).toEqual(['config.yaml', 'data', 'environments'])
+      expect((await readdir(home)).sort()).toEqual(['.gitignore', 'config.yaml', 'data', 'environments'])
       expect(await readFile(join(home, 'config.yaml'), 'utf8')).toMatch(/^agenthost: 1$/m)
       expect(await readdir(join(home, 'environments', 'default', 'agents'))).toEqual(['hello.prompt'])
       expect(await modeOf(join(home, 'data'))).toBe('700')

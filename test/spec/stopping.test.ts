@@ -8,6 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { agenthost } from '../support/agenthost.ts'
+import { complaints } from '../support/complaints.ts'
 import { type ServiceProcess, startService } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { proves } from './proves.ts'
@@ -70,7 +71,7 @@ describe('a signal', () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const service = await startService({ home: home.path })
       expect(await service.end(signal), signal).toEqual(CLEAN)
-      expect(service.stderr()).toBe('')
+      expect(complaints(service.stderr())).toEqual([])
       expect(await isRefused(service.api)).toBe(true)
     }
   })
@@ -139,7 +140,7 @@ describe('a signal', () => {
     socket.resetAndDestroy()
     expect((await fetch(`${service.api}/api/v1/health`)).status).toBe(200)
     expect(await service.end('SIGTERM')).toEqual(CLEAN)
-    expect(service.stderr()).toBe('')
+    expect(complaints(service.stderr())).toEqual([])
   })
 })
 

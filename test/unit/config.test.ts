@@ -381,7 +381,7 @@ describe('the home', () => {
 
 describe('what this version lacks', () => {
   test.each<[env: Record<string, string>, message: string]>([
-    [{ SVC_LOCAL_MODE: 'false' }, 'authentication is not part of this version; it never runs open'],
+    [{ SVC_LOCAL_MODE: 'false' }, 'authentication is not part of this version, and it never runs open'],
     [{ SVC_DATABASE_URL: 'postgres://u:canary@h/d' }, 'PostgreSQL is not part of this version'],
   ])('%o loads and is refused by serve', async (env, message) => {
     const { config } = await load({ env })

@@ -37,7 +37,9 @@ function parseTokens(source: string, masked: string): TemplateSpans {
 
 function sectionError(source: string, message: string): TemplateError {
   const [, problem, name = '', offset = '0'] = /^(\w+) section "([\s\S]*)" at (\d+)$/.exec(message) ?? []
-  return new TemplateError(describeSectionProblem(problem, name), source, Number(offset))
+  // The parser notices at the end of a section; a name that is wrong stands at its beginning.
+  const opening = isVariableName(name) ? -1 : source.search(new RegExp(`\\{\\{\\s*[#^]\\s*${RegExp.escape(name)}`))
+  return new TemplateError(describeSectionProblem(problem, name), source, opening < 0 ? Number(offset) : opening)
 }
 
 function describeSectionProblem(problem: string | undefined, name: string): string {

@@ -1,4 +1,4 @@
-/** One testable statement: where it stands, and what it says. */
+/** One testable statement: its section in the product's specification or decisions, and what it says. */
 interface Rule {
   from: string
   says: string
