@@ -23,15 +23,23 @@ const variable = z
   .meta({ id: 'Variable', description: 'A name that the prompt uses as {{name}}.' })
 
 const description = z.string().max(4096)
-const prompt = z.string().min(1, 'must not be empty').max(MAX_PROMPT_CHARACTERS)
+const prompt = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(MAX_PROMPT_CHARACTERS)
+  .meta({ description: 'The instructions: a template with {{variables}}.' })
 const model = z.string().min(1).max(200).nullable().meta({ description: 'provider/model or a model; null = default.' })
 const tools = z
   .array(z.string().min(1).max(128))
   .max(1000)
   .nullable()
   .meta({ description: 'null = every tool of the environment; [] = none.' })
-const maxSteps = z.int().min(1).max(1000)
-const timeoutSeconds = z.int().min(1).max(86_400)
+const maxSteps = z.int().min(1).max(1000).meta({ description: 'Most model turns of a run; 25 when left out.' })
+const timeoutSeconds = z
+  .int()
+  .min(1)
+  .max(86_400)
+  .meta({ description: 'Most executing time of a run; 900 when left out.' })
 const maxConcurrency = z.int().min(1).max(10_000).nullable().meta({ description: 'null = no limit of its own.' })
 const agentSource = z.enum(['api', 'file'])
 

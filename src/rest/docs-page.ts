@@ -20,7 +20,7 @@ details[open] > summary::before { content: '▾'; }
 summary span:last-child { color: var(--soft); margin-left: auto; }
 summary code { overflow-wrap: anywhere; }
 .method { min-width: 4.2rem; padding: 0.1rem 0; border-radius: 6px; text-align: center; font: 600 0.75rem/1.7 ui-monospace, monospace; background: var(--ground); color: var(--accent); }
-.body { padding: 0 1rem 1rem; border-top: 1px solid var(--line); }
+.body { scroll-margin-top: 5rem; padding: 0 1rem 1rem; border-top: 1px solid var(--line); }
 h3 { margin: 1rem 0 0.3rem; font-size: 0.85rem; color: var(--soft); font-weight: 600; }
 table { width: 100%; border-collapse: collapse; }
 td { padding: 0.35rem 0.8rem 0.35rem 0; border-top: 1px solid var(--line); vertical-align: top; }
