@@ -7,6 +7,7 @@ import { createFolders } from './catalog/folders.ts'
 import { createOneAtATime } from './catalog/one-at-a-time.ts'
 import { createSync, type Sync } from './catalog/sync.ts'
 import { type Clock, systemClock } from './clock.ts'
+import { isLoopback } from './config/rules.ts'
 import type { Config } from './config/schema.ts'
 import { EXIT } from './contract/exit-codes.ts'
 import { StartError } from './contract/start-error.ts'
@@ -36,8 +37,9 @@ export async function startService({ config, log }: { config: Config; log: Log }
     await store.write('ensureEnvironment', { name: DEFAULT_ENVIRONMENT, at: systemClock.now() })
     const listeners = await openPorts(config, app)
     log.info({ home: config.home, version: VERSION }, 'started')
-    if (config.host && config.insecure_no_auth)
+    if (config.local_mode && config.host && !isLoopback(config.host)) {
       log.warn({ host: config.host }, 'open to other machines, without authentication')
+    }
     const synced = app.sync.all().catch((error) => log.error({ err: error }, 'the sync at start failed'))
     return {
       addresses: { api: listeners[0].url, mcp: listeners[1].url, agents: listeners[2].url },

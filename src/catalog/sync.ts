@@ -1,6 +1,6 @@
 /** Brings the catalog in line with the environment folders. One bad file never stops the rest. */
 import type { Clock } from '../clock.ts'
-import type { SyncError, SyncReport } from '../contract/environment.ts'
+import type { Environment, SyncError, SyncReport } from '../contract/environment.ts'
 import { AppError } from '../contract/errors.ts'
 import { isoTime } from '../contract/time.ts'
 import type { Store } from '../store/store.ts'
@@ -27,28 +27,36 @@ interface SyncParts {
 export function createSync({ store, folders, clock, log, oneAtATime }: SyncParts): Sync {
   async function sync(environment: string, dryRun: boolean): Promise<SyncReport> {
     const known = await store.environments.find(environment)
-    const hasFolder = await folders.has(environment)
-    if (!known && !hasFolder) throw environmentNotFound(environment)
-    const id = known ? Number(known.id) : undefined
     const report = emptyReport(dryRun)
-    if (hasFolder) {
-      const prompts = await folders.prompts(environment)
-      if ('error' in prompts) report.errors.push({ file: `${environment}/agents`, message: prompts.error })
-      const changes = 'error' in prompts ? [] : planSync(prompts, id ? await store.agents.ofEnvironment(id) : [])
-      const target =
-        id ?? (dryRun ? 0 : (await store.write('ensureEnvironment', { name: environment, at: clock.now() })).id)
-      for (const change of changes) await carryOut(change, environment, target, report)
-      if (!dryRun) await record(target, report)
-    } else {
-      report.errors.push({ file: environment, message: 'the folder is missing, so nothing was changed' })
-      if (!dryRun && id) await record(id, report)
+    const changes = await plan(environment, known, report)
+    if (dryRun) {
+      for (const change of changes) note(change, environment, report)
+      return report
     }
+    const { id } = known ?? (await store.write('ensureEnvironment', { name: environment, at: clock.now() }))
+    for (const change of changes) await carryOut(change, environment, Number(id), report)
+    await record(Number(id), report)
     return report
+  }
+
+  /** What cannot be listed is in the report, and then nothing is to be changed. */
+  async function plan(environment: string, known: Environment | undefined, report: SyncReport): Promise<Change[]> {
+    if (!(await folders.has(environment))) {
+      if (!known) throw environmentNotFound(environment)
+      report.errors.push({ file: environment, message: 'the folder is missing, so nothing was changed' })
+      return []
+    }
+    const prompts = await folders.prompts(environment)
+    if ('error' in prompts) {
+      report.errors.push({ file: `${environment}/agents`, message: prompts.error })
+      return []
+    }
+    return planSync(prompts, known ? await store.agents.ofEnvironment(Number(known.id)) : [])
   }
 
   async function carryOut(change: Change, environment: string, environmentId: number, report: SyncReport) {
     try {
-      if (!report.dry_run) await apply(change, environmentId)
+      await apply(change, environmentId)
       note(change, environment, report)
     } catch (error) {
       if (!(error instanceof AppError) || error.code === 'STORAGE_UNAVAILABLE') throw error

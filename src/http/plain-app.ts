@@ -3,9 +3,8 @@ import { type Context, Hono } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { AppError } from '../contract/errors.ts'
 import type { Log } from '../telemetry/log.ts'
+import { enter } from './entrance.ts'
 import type { Guard } from './guard.ts'
-import { requestId } from './request-id.ts'
-import { SAFE_HEADERS } from './safe-headers.ts'
 
 export interface PlainParts {
   guard: Guard
@@ -18,9 +17,7 @@ export function createPlainApp({ guard, status, log }: PlainParts): Hono {
   const app = new Hono()
 
   app.use(async (c, next) => {
-    c.header('X-Request-Id', requestId(c.req.header('x-request-id')))
-    for (const [name, value] of SAFE_HEADERS) c.header(name, value)
-    const refused = guard.refusal(c.req.header('host'), c.req.header('origin'))
+    const { refused } = enter(c, guard)
     if (refused) return refuse(c, 403, 'forbidden', refused)
     return next()
   })

@@ -1,10 +1,9 @@
 /** Serves routes: Host and Origin, then the route, then the body, then the handler; every answer in the envelope. */
 import { type Context, Hono } from 'hono'
 import { AppError } from '../contract/errors.ts'
+import { enter } from '../http/entrance.ts'
 import type { Guard } from '../http/guard.ts'
 import { readJsonBody } from '../http/json-body.ts'
-import { requestId } from '../http/request-id.ts'
-import { SAFE_HEADERS } from '../http/safe-headers.ts'
 import type { Log } from '../telemetry/log.ts'
 import { failureBody, successBody } from './envelope.ts'
 import { linkHeader } from './link.ts'
@@ -30,10 +29,8 @@ export function serveRoutes({ guard, routes, pages, publicUrl = '', log }: Serve
   const app = new Hono<Env>()
 
   app.use(async (c, next) => {
-    c.set('requestId', requestId(c.req.header('x-request-id')))
-    c.header('X-Request-Id', c.get('requestId'))
-    for (const [name, value] of SAFE_HEADERS) c.header(name, value)
-    const refused = guard.refusal(c.req.header('host'), c.req.header('origin'))
+    const { requestId, refused } = enter(c, guard)
+    c.set('requestId', requestId)
     if (refused) throw new AppError('FORBIDDEN', `Refused: ${refused}`)
     await next()
   })
@@ -59,7 +56,7 @@ export function serveRoutes({ guard, routes, pages, publicUrl = '', log }: Serve
   }
 
   app.notFound((c) => {
-    const allowed = c.req.path in pages ? ['GET', 'HEAD'] : methodsAt(routes, c.req.path)
+    const allowed = Object.hasOwn(pages, c.req.path) ? ['GET', 'HEAD'] : methodsAt(routes, c.req.path)
     if (allowed.length === 0) return fail(c, new AppError('NOT_FOUND', `Nothing is served at ${c.req.path}`))
     c.header('Allow', allowed.join(', '))
     return fail(c, new AppError('METHOD_NOT_ALLOWED', `This path answers ${allowed.join(', ')}`))

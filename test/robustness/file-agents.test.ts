@@ -3,12 +3,14 @@ import { chmod, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile }
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startApp, type TestApp } from '../support/app.ts'
+import { agentNamed, agentsFolder, sync } from '../support/sync-calls.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const sync = async (app: TestApp) => (await app.api('POST', '/environments/default/sync')).body.data
-const agentsFolder = (app: TestApp) => join(app.home, 'environments/default/agents')
-const named = async (app: TestApp, name: string) =>
-  (await app.api('GET', `/agents?q=${name}`)).body.data.find((agent: { name: string }) => agent.name === name)
+const named = async (app: TestApp, name: string) => {
+  const agent = await agentNamed(app, name)
+  if (!agent) throw new Error(`there is no agent ${name}`)
+  return agent
+}
 
 test('a folder that cannot be listed removes no agent', async () => {
   await using app = await startApp()

@@ -6,75 +6,68 @@ import { describe, expect, test } from 'vitest'
 import { type Answer, startApp, type TestApp } from '../support/app.ts'
 import { createAgent } from '../support/rest-calls.ts'
 import { startService } from '../support/service-process.ts'
+import {
+  agentNamed,
+  agentsFolder,
+  listAgents,
+  namedPrompt,
+  promptPath,
+  putPrompt,
+  sync,
+} from '../support/sync-calls.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { proves } from './proves.ts'
 
-const folder = (app: TestApp) => join(app.home, 'environments/default/agents')
-const path = (app: TestApp, file: string) => join(folder(app), file)
-const put = (app: TestApp, file: string, text: string) => app.put(`default/agents/${file}`, text)
-const named = (name: string, prompt = 'Help.') => `---\nname: ${name}\n---\n${prompt}\n`
-
-async function sync(app: TestApp, body?: object) {
-  const answer = await app.api('POST', '/environments/default/sync', body)
-  expect(answer.status).toBe(200)
-  return answer.body.data
-}
-
-async function agents(app: TestApp) {
-  const { data } = (await app.api('GET', '/agents?limit=100')).body
-  return data as { id: number; name: string; prompt: string; version: number }[]
-}
-
-const idOf = async (app: TestApp, name: string) => (await agents(app)).find((agent) => agent.name === name)?.id
+const idOf = async (app: TestApp, name: string) => (await agentNamed(app, name))?.id
 
 describe('a file that moved', () => {
   proves(['sync.unchanged', 'sync.file-is-truth'], 'with a name of its own is still the same agent', async () => {
     await using app = await startApp()
-    await put(app, 'old.prompt', named('Same'))
+    await putPrompt(app, 'old.prompt', namedPrompt('Same'))
     await sync(app)
-    const before = await agents(app)
-    await rename(path(app, 'old.prompt'), path(app, 'new.prompt'))
+    const before = await listAgents(app)
+    await rename(promptPath(app, 'old.prompt'), promptPath(app, 'new.prompt'))
     expect(await sync(app)).toMatchObject({ created: [], updated: [], removed: [], unchanged: ['Same'] })
-    expect(await agents(app)).toEqual(before)
+    expect(await listAgents(app)).toEqual(before)
     await app.api('PUT', `/agents/${before[0]?.id}`, { description: 'edited' })
-    expect(await readdir(folder(app))).toEqual(['new.prompt'])
+    expect(await readdir(agentsFolder(app))).toEqual(['new.prompt'])
   })
 
   proves('sync.updated', 'under the same file with another name is the same agent, renamed', async () => {
     await using app = await startApp()
-    await put(app, 'a.prompt', named('Before'))
+    await putPrompt(app, 'a.prompt', namedPrompt('Before'))
     await sync(app)
     const id = await idOf(app, 'Before')
-    await put(app, 'a.prompt', named('After'))
+    await putPrompt(app, 'a.prompt', namedPrompt('After'))
     expect(await sync(app)).toMatchObject({ created: [], updated: ['After'], removed: [] })
-    expect(await agents(app)).toMatchObject([{ id, name: 'After', version: 2 }])
+    expect(await listAgents(app)).toMatchObject([{ id, name: 'After', version: 2 }])
   })
 
   proves(['sync.updated', 'sync.unchanged'], 'and another that swapped names with it are both kept', async () => {
     await using app = await startApp()
-    await put(app, 'a.prompt', named('One', 'first'))
-    await put(app, 'b.prompt', named('Two', 'second'))
+    await putPrompt(app, 'a.prompt', namedPrompt('One', 'first'))
+    await putPrompt(app, 'b.prompt', namedPrompt('Two', 'second'))
     await sync(app)
     const [one, two] = [await idOf(app, 'One'), await idOf(app, 'Two')]
-    await put(app, 'a.prompt', named('Two', 'first'))
-    await put(app, 'b.prompt', named('One', 'second'))
+    await putPrompt(app, 'a.prompt', namedPrompt('Two', 'first'))
+    await putPrompt(app, 'b.prompt', namedPrompt('One', 'second'))
     expect(await sync(app)).toMatchObject({ created: [], removed: [], errors: [] })
-    expect((await agents(app)).map(({ id, name, prompt }) => [id, name, prompt])).toEqual([
+    expect((await listAgents(app)).map(({ id, name, prompt }) => [id, name, prompt])).toEqual([
       [one, 'One', 'second'],
       [two, 'Two', 'first'],
     ])
     await app.api('DELETE', `/agents/${one}`)
-    expect(await readdir(folder(app))).toEqual(['a.prompt'])
+    expect(await readdir(agentsFolder(app))).toEqual(['a.prompt'])
     expect(await sync(app)).toMatchObject({ created: [], removed: [], unchanged: ['Two'] })
   })
 
   test('with all its neighbours one name further ends with the right prompts', async () => {
     await using app = await startApp()
-    for (const n of [1, 2, 3]) await put(app, `${n}.prompt`, named(`N${n}`, `prompt ${n}`))
+    for (const n of [1, 2, 3]) await putPrompt(app, `${n}.prompt`, namedPrompt(`N${n}`, `prompt ${n}`))
     await sync(app)
-    for (const n of [1, 2, 3]) await put(app, `${n}.prompt`, named(`N${n + 1}`, `prompt ${n}`))
+    for (const n of [1, 2, 3]) await putPrompt(app, `${n}.prompt`, namedPrompt(`N${n + 1}`, `prompt ${n}`))
     expect(await sync(app)).toMatchObject({ errors: [] })
-    expect((await agents(app)).map(({ name, prompt }) => `${name} ${prompt}`).sort()).toEqual([
+    expect((await listAgents(app)).map(({ name, prompt }) => `${name} ${prompt}`).sort()).toEqual([
       'N2 prompt 1',
       'N3 prompt 2',
       'N4 prompt 3',
@@ -84,9 +77,9 @@ describe('a file that moved', () => {
 
   test('to a name that differs in case alone is renamed', async () => {
     await using app = await startApp()
-    await put(app, 'a.prompt', named('name'))
+    await putPrompt(app, 'a.prompt', namedPrompt('name'))
     await sync(app)
-    await put(app, 'a.prompt', named('Name'))
+    await putPrompt(app, 'a.prompt', namedPrompt('Name'))
     expect(await sync(app)).toMatchObject({ updated: ['Name'], created: [], removed: [], errors: [] })
   })
 })
@@ -94,17 +87,17 @@ describe('a file that moved', () => {
 describe('a missing folder', () => {
   proves('sync.removed', 'removes nothing and says so', async () => {
     await using app = await startApp()
-    await put(app, 'a.prompt', 'x')
+    await putPrompt(app, 'a.prompt', 'x')
     await sync(app)
-    const before = await agents(app)
+    const before = await listAgents(app)
     await rm(join(app.home, 'environments/default'), { recursive: true })
     const report = await sync(app)
     expect(report).toMatchObject({
       removed: [],
       errors: [{ file: 'default', message: expect.stringMatching(/missing/) }],
     })
-    expect(await agents(app)).toEqual(before)
-    await put(app, 'a.prompt', 'x')
+    expect(await listAgents(app)).toEqual(before)
+    await putPrompt(app, 'a.prompt', 'x')
     expect(await sync(app)).toMatchObject({ unchanged: ['a'], errors: [] })
   })
 })
@@ -121,13 +114,13 @@ describe('a dry run', () => {
   proves(['sync.dry-run', 'sync.answer'], 'tells all and changes nothing', async () => {
     await using app = await startApp()
     await createAgent(app, { name: 'mine' })
-    for (const name of ['kept', 'changed', 'gone', 'moved']) await put(app, `${name}.prompt`, named(name))
+    for (const name of ['kept', 'changed', 'gone', 'moved']) await putPrompt(app, `${name}.prompt`, namedPrompt(name))
     await sync(app)
-    await put(app, 'changed.prompt', named('changed', 'new'))
-    await rm(path(app, 'gone.prompt'))
-    await rename(path(app, 'moved.prompt'), path(app, 'elsewhere.prompt'))
-    await put(app, 'added.prompt', 'x')
-    await put(app, 'bad.prompt', '{{')
+    await putPrompt(app, 'changed.prompt', namedPrompt('changed', 'new'))
+    await rm(promptPath(app, 'gone.prompt'))
+    await rename(promptPath(app, 'moved.prompt'), promptPath(app, 'elsewhere.prompt'))
+    await putPrompt(app, 'added.prompt', 'x')
+    await putPrompt(app, 'bad.prompt', '{{')
     const before = await everything(app)
     const dry = await sync(app, { dry_run: true })
     expect(dry).toEqual({
@@ -153,11 +146,11 @@ describe('a dry run', () => {
 
   proves('sync.dry-run', 'is asked for by true alone; without a body a sync is real', async () => {
     await using app = await startApp()
-    await put(app, 'a.prompt', 'x')
+    await putPrompt(app, 'a.prompt', 'x')
     for (const dry_run of ['true', 1, null]) {
       expect(await app.api('POST', '/environments/default/sync', { dry_run })).toMatchObject({ status: 400 })
     }
-    expect(await agents(app)).toEqual([])
+    expect(await listAgents(app)).toEqual([])
     expect(await sync(app, {})).toMatchObject({ dry_run: false, created: ['a'] })
   })
 })
@@ -165,23 +158,23 @@ describe('a dry run', () => {
 describe('two at once', () => {
   proves('sync.answer', 'two syncs make one agent of a file and report it once', async () => {
     await using app = await startApp()
-    for (let n = 0; n < 10; n++) await put(app, `a${n}.prompt`, 'x')
+    for (let n = 0; n < 10; n++) await putPrompt(app, `a${n}.prompt`, 'x')
     const reports = await Promise.all([sync(app), sync(app), sync(app)])
     expect(reports.flatMap(({ created }) => created)).toHaveLength(10)
     expect(reports.flatMap(({ errors }) => errors)).toEqual([])
-    expect((await agents(app)).map(({ version }) => version)).toEqual(Array(10).fill(1))
+    expect((await listAgents(app)).map(({ version }) => version)).toEqual(Array(10).fill(1))
   })
 
   test('an edit and a sync lose nothing', async () => {
     await using app = await startApp()
-    await put(app, 'a.prompt', named('A'))
+    await putPrompt(app, 'a.prompt', namedPrompt('A'))
     await sync(app)
     const id = await idOf(app, 'A')
-    await put(app, 'a.prompt', named('A', 'From the file.'))
+    await putPrompt(app, 'a.prompt', namedPrompt('A', 'From the file.'))
     const edit = app.api('PUT', `/agents/${id}`, { description: 'edited' })
     const [put1] = await Promise.all([edit, sync(app), sync(app)])
     expect(put1.status).toBe(200)
-    expect(await agents(app)).toMatchObject([{ id, prompt: 'From the file.', description: 'edited' }])
+    expect(await listAgents(app)).toMatchObject([{ id, prompt: 'From the file.', description: 'edited' }])
     expect(await sync(app)).toMatchObject({ unchanged: ['A'] })
   })
 })

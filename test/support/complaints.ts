@@ -1,3 +1,3 @@
-// What a service said on stderr beyond telling what it does: warnings, errors, and whatever is no log line.
+// A start says one thing on stderr, where its home is; whatever else it says is left over here.
 export const complaints = (stderr: string): string[] =>
-  stderr.split('\n').filter((line) => line !== '' && !/^\{"level":"(info|debug|trace)"/.test(line))
+  stderr.split('\n').filter((line) => line !== '' && !/^\{"level":"info",[^\n]*"msg":"started"\}$/.test(line))
