@@ -1,10 +1,15 @@
 /** The tables as the readers see them. */
+import type { RunFailure, RunPhase, RunStatus, SourceType } from '../contract/run.ts'
+
 export interface Tables {
   environments: EnvironmentRow
   agents: AgentRow
   agent_versions: AgentVersionRow
   mcp_servers: { status: 'idle' | 'connecting' | 'up' | 'down' }
-  runs: { id: number; status: string; phase: string | null; created_at: number }
+  runs: RunRow
+  run_counts: { agent_id: number; status: RunStatus; environment_id: number; count: number }
+  steps: StepRow
+  idempotency_keys: IdempotencyKeyRow
 }
 
 export interface EnvironmentRow {
@@ -45,5 +50,64 @@ interface AgentVersionRow {
   max_concurrency: number | null
   variables: string
   prompt: string
+  created_at: number
+}
+
+export interface RunRow {
+  id: number
+  agent_id: number
+  agent_name: string
+  agent_version: number
+  environment_id: number
+  environment: string
+  status: RunStatus
+  phase: RunPhase | null
+  attempts: number
+  journal_seq: number
+  model: string | null
+  input_tokens: number
+  output_tokens: number
+  cost_usd: number | null
+  steps_count: number
+  tool_calls_count: number
+  source_type: SourceType
+  created_at: number
+  started_at: number | null
+  completed_at: number | null
+  error_code: RunFailure['code'] | null
+  error_message: string | null
+  message: string
+  source: string
+  variables: string
+  task: string
+  result: string | null
+  messages: string
+}
+
+export interface StepRow {
+  run_id: number
+  key: string
+  position: number
+  seq: number
+  type: 'model' | 'tool'
+  name: string
+  server: string | null
+  status: 'running' | 'completed' | 'error' | 'unknown'
+  attempts: number
+  input_tokens: number | null
+  output_tokens: number | null
+  started_at: number
+  completed_at: number | null
+  error: string | null
+  input: string | null
+  output: string | null
+}
+
+interface IdempotencyKeyRow {
+  principal: string
+  route: string
+  key: string
+  body_hash: string
+  response: string
   created_at: number
 }

@@ -6,12 +6,14 @@
 import type { AgentReads } from './agents.ts'
 import type { EnvironmentReads } from './environments.ts'
 import type { Load } from './load.ts'
+import type { RunReads } from './runs.ts'
 import type { Writer } from './writes.ts'
 
 export interface Store {
   readonly kind: 'sqlite' | 'postgres'
   readonly agents: AgentReads
   readonly environments: EnvironmentReads
+  readonly runs: RunReads
   readonly write: Writer
   load(): Promise<Load>
   /** Resolves when reading and writing both work. */

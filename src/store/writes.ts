@@ -1,6 +1,10 @@
 /** Every write by name. Names and plain inputs can cross to the thread or the connection that owns the transaction. */
+import { acceptRun, forgetRequestKeys } from './accept-write.ts'
 import { createAgent, relocateAgent, removeAgent, updateAgent } from './agents-write.ts'
+import { claimRun, markInterrupted, releaseRun, requestCancel, setPhase } from './claim-write.ts'
 import { ensureEnvironment, recordSync } from './environments-write.ts'
+import { recordSteps } from './journal-write.ts'
+import { removeEndedRuns } from './retention-write.ts'
 import { rows, sql, type Write } from './statement.ts'
 
 export const WRITES = {
@@ -10,6 +14,15 @@ export const WRITES = {
   removeAgent,
   ensureEnvironment,
   recordSync,
+  acceptRun,
+  claimRun,
+  recordSteps,
+  setPhase,
+  releaseRun,
+  requestCancel,
+  markInterrupted,
+  removeEndedRuns,
+  forgetRequestKeys,
   ping,
 } as const
 

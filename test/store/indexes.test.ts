@@ -6,7 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAgentReads } from '../../src/store/agents.ts'
 import { createEnvironmentReads } from '../../src/store/environments.ts'
 import { readLoad } from '../../src/store/load.ts'
+import { createRunReads, type RunFilter, type RunReads } from '../../src/store/runs.ts'
 import type { Tables } from '../../src/store/schema.ts'
+import { contains } from '../../src/store/sqlite/contains.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { type TemporaryFolder, temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -151,5 +153,104 @@ describe('what the store itself reads', () => {
   test('the load looks at unfinished runs only', async () => {
     const [runs = ''] = await sqlOf(readLoad)
     expect(planOf(runs).join('\n')).toMatch(/^SEARCH runs USING INDEX/)
+  })
+})
+
+/** A search here would be a list that looks at more rows than it shows. */
+const noSearch = { contains, execute: () => Promise.reject(new Error('this list has to be searched for')) }
+const runsOf = (kysely: Kysely<Tables>): RunReads => createRunReads(kysely, noSearch)
+
+/** Every plan of a read, without the counters and the environments: those tables are small. */
+async function plansOf(read: (runs: RunReads) => Promise<unknown>): Promise<string[]> {
+  const statements = await sqlOf((kysely) => read(runsOf(kysely)))
+  const plans = statements.flatMap(planOf)
+  expect(plans).not.toEqual([])
+  return plans.filter((step) => !/run_counts|environments|^SCALAR SUBQUERY/.test(step))
+}
+
+describe('what the store reads of runs', () => {
+  const page = { page: 1, limit: 20 }
+
+  beforeAll(() => {
+    // A list that counts nothing reads nothing, so there has to be a run; what it says is of no concern.
+    const writer = new DatabaseSync(join(folder.path, 'agenthost.sqlite'))
+    writer.exec(
+      `INSERT INTO environments (id, name, description, created_at, updated_at) VALUES (1, 'default', '', 0, 0)`,
+    )
+    writer.exec(`INSERT INTO run_counts VALUES (1, 'running', 1, 1)`)
+    writer.exec(`INSERT INTO runs (id, agent_id, agent_name, agent_version, environment_id, environment, status, phase,
+      timeout_seconds, journal_version, source_type, created_at, message, source, variables, task, messages)
+      VALUES (1, 1, 'a', 1, 1, 'default', 'running', 'queued', 1, 1, 'api', 0, '', '{}', '{}', 't', '[]')`)
+    writer.exec(`INSERT INTO steps (run_id, key, seq, epoch, type, name, status, started_at)
+      VALUES (1, '1', 1, 1, 'model', 'm', 'running', 0)`)
+    writer.close()
+  })
+
+  test.each<[list: string, filter: RunFilter, walk: RegExp]>([
+    ['all', {}, /^SCAN runs$/],
+    ['by status', { status: 'running' }, /^SEARCH runs USING INDEX runs_by_status \(status=\?\)$/],
+    ['by agent', { agent_id: 1 }, /^SEARCH runs USING INDEX runs_by_agent \(agent_id=\?\)$/],
+    [
+      'by agent and status',
+      { agent_id: 1, status: 'running' },
+      /runs_by_agent_and_status \(agent_id=\? AND status=\?\)$/,
+    ],
+    [
+      'by environment',
+      { environment: 'default' },
+      /^SEARCH runs USING INDEX runs_by_environment \(environment_id=\?\)$/,
+    ],
+    [
+      'by agent and environment',
+      { agent_id: 1, environment: 'default' },
+      /^SEARCH runs USING INDEX runs_by_agent \(agent_id=\?\)$/,
+    ],
+  ])('a page of runs, %s, walks one index in its order and touches no step', async (_list, filter, walk) => {
+    const plans = await plansOf((runs) => runs.list(filter, page))
+    expect(plans).toEqual([expect.stringMatching(walk)])
+  })
+
+  test('no page of runs reads steps or messages', async () => {
+    const statements = await sqlOf((kysely) => runsOf(kysely).list({}, page))
+    expect(statements.join('\n')).not.toMatch(/\bsteps\b|"messages"|select \*/i)
+  })
+
+  test.each<[list: string, filter: RunFilter]>([
+    ['by environment and status', { environment: 'default', status: 'running' }],
+    ['by source', { source: 'api' }],
+    ['since', { since: 1 }],
+    ['until', { until: 1 }],
+    ['by words', { q: 'a' }],
+  ])('a page of runs %s is left to the search', async (_list, filter) => {
+    await expect(sqlOf((kysely) => runsOf(kysely).list(filter, page))).rejects.toThrow('has to be searched for')
+  })
+
+  test('what waits is found by the index of unfinished runs, in its order', async () => {
+    const plans = await plansOf((runs) => runs.waiting(0, 10))
+    expect(plans.filter((step) => /\bruns\b|TEMP B-TREE/.test(step))).toEqual(
+      Array(2).fill('SEARCH runs USING INDEX runs_unfinished (phase=? AND id>?)'),
+    )
+  })
+
+  test('changes are found by their place in the journal', async () => {
+    const plans = await plansOf((runs) => runs.changes(1, 0))
+    expect(plans.slice(0, 2)).toEqual([
+      'SEARCH runs USING INTEGER PRIMARY KEY (rowid=?)',
+      'SEARCH steps USING INDEX steps_by_seq (run_id=? AND seq>? AND seq<?)',
+    ])
+  })
+
+  test('a run and its request key are found by their keys', async () => {
+    expect(flaws(await plansOf((runs) => runs.find(1)))).toEqual([])
+    const key = { principal: 'p', route: 'r', key: 'k' }
+    expect((await plansOf((runs) => runs.answerTo(key))).join()).toContain('(principal=? AND route=? AND key=?)')
+    // Sorting the steps of one run is fine.
+    const plans = await plansOf((runs) => runs.detail(1))
+    expect(plans.filter((step) => step.startsWith('SCAN'))).toEqual([])
+  })
+
+  test('runs that are old enough to go are found by their end', () => {
+    const plan = planOf('SELECT id FROM runs WHERE completed_at < ? ORDER BY completed_at LIMIT 100')
+    expect(plan).toEqual(['SEARCH runs USING COVERING INDEX runs_by_end (completed_at<?)'])
   })
 })

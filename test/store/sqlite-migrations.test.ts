@@ -6,7 +6,7 @@ import { openWriter } from '../../src/store/sqlite/connection.ts'
 import { migrate } from '../../src/store/sqlite/migrate.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { startScript } from '../support/script.ts'
-import { HISTORY } from '../support/store-scripts/migrations.ts'
+import { HISTORY, NEXT, THIS } from '../support/store-scripts/migrations.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { createAgent, createEnvironment, removeAgent } from './sample.ts'
 import { query, type Rows, schemaOf } from './sqlite-file.ts'
@@ -20,7 +20,7 @@ function migrateTo(file: string, age: number): void {
   }
 }
 
-async function fillVersionOne(folder: string): Promise<void> {
+async function fillThisVersion(folder: string): Promise<void> {
   const store = await openSqliteStore(folder)
   const [one, two] = [await createEnvironment(store, 'one'), await createEnvironment(store, 'two')]
   const keys = await Promise.all(['a', 'b', 'c', 'd'].map((name) => createAgent(store, one, name)))
@@ -50,43 +50,44 @@ describe('a migration killed with kill -9 before any of its statements', { timeo
   beforeAll(async () => {
     await using folder = await temporaryFolder()
     const file = join(folder.path, 'agenthost.sqlite')
-    await fillVersionOne(folder.path)
+    await fillThisVersion(folder.path)
     fresh = schemaOf(file)
-    migrateTo(file, 2)
+    migrateTo(file, NEXT)
     upgraded = moved(file)
   })
 
   test('leaves a database that the next start completes to the schema of a fresh one', async () => {
-    expect(fresh.version).toBe(1)
+    expect(fresh.version).toBe(THIS)
     expect(fresh.rows.length).toBeGreaterThan(20)
     let statement = 0
     for (let killed = true; killed; ) {
       await using folder = await temporaryFolder()
       const file = join(folder.path, 'agenthost.sqlite')
       statement++
-      killed = await killBefore(statement, file, 1)
+      killed = await killBefore(statement, file, THIS)
       const store = await openSqliteStore(folder.path)
       await createAgent(store, await createEnvironment(store, 'default'), 'works')
       await store.close()
       expect(schemaOf(file), `killed before statement ${statement}`).toEqual(fresh)
     }
     // BEGIN, COMMIT and the version are statements too.
-    expect(statement - 1).toBe((HISTORY[1]?.[0]?.({ identity: '', integer: '' }).length ?? 0) + 3)
+    const statements = (HISTORY[THIS] ?? []).map((migration) => migration({ identity: '', integer: '' }).length + 3)
+    expect(statement - 1).toBe(statements.reduce((sum, count) => sum + count))
   })
 
   test('leaves the old data or the moved data, never a mixture, and the next start completes it', async () => {
     expect(upgraded.labels.map(({ label }) => label)).toEqual(['a', 'b', 'c', 'd', 'a'])
-    expect(upgraded.schema.version).toBe(2)
+    expect(upgraded.schema.version).toBe(NEXT)
     let statement = 0
     for (let killed = true; killed; ) {
       await using folder = await temporaryFolder()
       const file = join(folder.path, 'agenthost.sqlite')
-      await fillVersionOne(folder.path)
+      await fillThisVersion(folder.path)
       statement++
-      killed = await killBefore(statement, file, 2)
+      killed = await killBefore(statement, file, NEXT)
       // What a kill leaves is the old schema as a whole: the last statement is the commit.
       if (killed) expect(schemaOf(file), `killed before statement ${statement}`).toEqual(fresh)
-      migrateTo(file, 2)
+      migrateTo(file, NEXT)
       expect(moved(file), `killed before statement ${statement}`).toEqual(upgraded)
     }
     expect(statement - 1).toBe(9)
@@ -95,8 +96,8 @@ describe('a migration killed with kill -9 before any of its statements', { timeo
   test('leaves a database that may be killed again and again on its way', async () => {
     await using folder = await temporaryFolder()
     const file = join(folder.path, 'agenthost.sqlite')
-    for (const statement of [1, 40, 12, 3, 25]) await killBefore(statement, file, 2)
-    migrateTo(file, 2)
+    for (const statement of [1, 40, 12, 3, 25]) await killBefore(statement, file, NEXT)
+    migrateTo(file, NEXT)
     expect(schemaOf(file)).toEqual(upgraded.schema)
     expect(query(file, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
   })
@@ -104,7 +105,7 @@ describe('a migration killed with kill -9 before any of its statements', { timeo
 
 test('opening an up-to-date database runs no statement', async () => {
   await using folder = await temporaryFolder()
-  await fillVersionOne(folder.path)
+  await fillThisVersion(folder.path)
   const db = openWriter(join(folder.path, 'agenthost.sqlite'))
   const statements: string[] = []
   migrate(db, { onStatement: (statement) => statements.push(statement) })
@@ -117,10 +118,11 @@ test('a newer schema is refused with exit code 6, its file stays byte for byte, 
   const folder = join(temporary.path, 'data')
   mkdirSync(folder, { mode: 0o700 })
   const file = join(folder, 'agenthost.sqlite')
-  await fillVersionOne(folder)
-  migrateTo(file, 2)
+  await fillThisVersion(folder)
+  migrateTo(file, NEXT)
   const before = readFileSync(file)
-  const expected = { name: 'StartError', exitCode: 6, message: expect.stringMatching(/schema 2; this program knows 1/) }
+  const message = expect.stringContaining(`schema ${NEXT}; this program knows ${THIS}`)
+  const expected = { name: 'StartError', exitCode: 6, message }
   await expect(openSqliteStore(folder)).rejects.toMatchObject(expected)
   await expect(openSqliteStore(folder)).rejects.toMatchObject(expected)
   expect(readFileSync(file).equals(before)).toBe(true)

@@ -4,6 +4,11 @@ import type { Store } from '../../src/store/store.ts'
 import { agentFacts } from './suite-agents.ts'
 import { listFacts } from './suite-lists.ts'
 import { modelFacts } from './suite-model.ts'
+import { acceptFacts } from './suite-runs-accept.ts'
+import { claimFacts } from './suite-runs-claim.ts'
+import { journalFacts } from './suite-runs-journal.ts'
+import { runListFacts } from './suite-runs-lists.ts'
+import { runModelFacts } from './suite-runs-model.ts'
 import { writeFacts } from './suite-writes.ts'
 
 export interface OpenedStore extends AsyncDisposable {
@@ -20,6 +25,11 @@ export function storeSuite(name: string, open: OpenStore): void {
     describe('lists', () => listFacts(open))
     describe('any sequence of changes', () => modelFacts(open))
     describe('writes that arrive together', () => writeFacts(open))
+    describe('accepting runs', () => acceptFacts(open))
+    describe('claiming runs', () => claimFacts(open))
+    describe('the journal of a run', () => journalFacts(open))
+    describe('lists of runs', () => runListFacts(open))
+    describe('any sequence of what happens to runs', () => runModelFacts(open))
   })
 }
 

@@ -1,4 +1,4 @@
-/** Opens the embedded store in a data folder: lock, schema, the writer thread, the reader. */
+/** Opens the embedded store in a data folder: lock, schema, the writer thread, the reader, the search thread. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
@@ -7,11 +7,13 @@ import { StartError } from '../../contract/start-error.ts'
 import { createAgentReads } from '../agents.ts'
 import { createEnvironmentReads } from '../environments.ts'
 import { readLoad } from '../load.ts'
+import { createRunReads } from '../runs.ts'
 import type { Store } from '../store.ts'
 import { createPrivateFile, openWriter } from './connection.ts'
 import { lockFolder } from './lock.ts'
 import { migrate } from './migrate.ts'
 import { createReader } from './reader.ts'
+import { createSearchThread } from './search.ts'
 import { startWriterThread } from './writer.ts'
 
 export async function openSqliteStore(folder: string): Promise<Store> {
@@ -59,10 +61,12 @@ const cannotOpen = (file: string, cause: unknown) =>
 function connect(file: string, release: () => void): Store {
   const writer = startWriterThread(file)
   const { db, close: closeReader } = createReader(file)
+  const search = createSearchThread(file)
   return {
     kind: 'sqlite',
     agents: createAgentReads(db),
     environments: createEnvironmentReads(db),
+    runs: createRunReads(db, search),
     write: writer.write,
     load: () => readLoad(db),
     async ping() {
@@ -70,8 +74,9 @@ function connect(file: string, release: () => void): Store {
       await db.selectFrom('environments').select('id').limit(1).execute()
     },
     async close() {
-      // The reader first: the last connection to close folds the WAL into the database, and only the writer may.
+      // The readers first: the last connection to close folds the WAL into the database, and only the writer may.
       closeReader()
+      await search.close()
       await writer.close()
       release()
     },

@@ -1,6 +1,5 @@
 // Made-up next migrations: one that moves data into another shape, as a later release would.
-import { initial } from '../../../src/store/migrations/0001-initial.ts'
-import type { Migration } from '../../../src/store/migrations/all.ts'
+import { MIGRATIONS, type Migration } from '../../../src/store/migrations/all.ts'
 
 const movesData: Migration = ({ identity, integer }) => [
   `CREATE TABLE labels (id ${identity}, agent_id ${integer} NOT NULL, label TEXT NOT NULL)`,
@@ -12,5 +11,13 @@ const movesData: Migration = ({ identity, integer }) => [
   'DROP INDEX agents_listed',
 ]
 
+/** The schema that this program knows, and the one after it. */
+export const THIS = MIGRATIONS.length
+export const NEXT = THIS + 1
+
 /** By the number of migrations that a program of that age knows. */
-export const HISTORY: readonly (readonly Migration[])[] = [[], [initial], [initial, movesData]]
+export const HISTORY: readonly (readonly Migration[])[] = [
+  ...MIGRATIONS.map((_, age) => MIGRATIONS.slice(0, age)),
+  MIGRATIONS,
+  [...MIGRATIONS, movesData],
+]

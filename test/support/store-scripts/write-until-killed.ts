@@ -7,15 +7,26 @@ const [folder = '', lanes = '1'] = process.argv.slice(2)
 const store = await openSqliteStore(folder)
 const environment = await createEnvironment(store, 'default')
 
+/** At once, so that nothing said is lost with the process; a full pipe only has to be read first. */
+function say(line: string): void {
+  for (let isSaid = false; !isSaid; ) {
+    try {
+      isSaid = writeSync(1, line) > 0
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+    }
+  }
+}
+
 async function writeForever(lane: number): Promise<never> {
   for (let round = 0; ; round++) {
     const name = `${process.pid} ${lane} ${round}`
     const { id } = await createAgent(store, environment, name, { prompt: name.repeat(round % 200) + name })
-    writeSync(1, `created ${id} ${name}\n`)
+    say(`created ${id} ${name}\n`)
     if (round % 5 !== 4) continue
-    writeSync(1, `removing ${id} ${name}\n`)
+    say(`removing ${id} ${name}\n`)
     await removeAgent(store, id)
-    writeSync(1, `removed ${id} ${name}\n`)
+    say(`removed ${id} ${name}\n`)
   }
 }
 
