@@ -15,7 +15,7 @@ A flag wins over a variable, a variable over \`config.yaml\` in the home folder,
 - The home folder: \`--home\`, else \`SVC_HOME\`, else the nearest parent folder whose \`config.yaml\` has the marker, else
   \`agenthost\` in the XDG data folder.
 
-Settings of parts that are not there yet (webhook, notify, events, platform, runs, models) are checked and do nothing.
+Settings of parts that are not there yet (notify, events, platform, mcp) are checked and do nothing.
 
 This page is written by \`npm run docs\` from the schema and \`scripts/configuration-table.ts\`; a test compares.
 

@@ -19,7 +19,7 @@ const PROVIDERS = ['openai', 'anthropic', 'google'] as const
 export function describeConfig(config: Config, origins: Origins): ConfigRow[] {
   const settings = LEAVES.map((leaf) => ({
     key: leaf.key,
-    value: maskValue(leaf, valueAt(config, leaf.path)),
+    value: written(maskValue(leaf, valueAt(config, leaf.path))),
     source: sourceOf(origins.get(leaf.key) ?? { kind: 'default' }),
     description: leaf.description,
   }))
@@ -34,6 +34,11 @@ function providerRow(provider: (typeof PROVIDERS)[number], config: Config, origi
     source: sourceOf(origins.get(key) ?? { kind: 'default' }),
     description: `API key of ${provider}, from the environment only`,
   }
+}
+
+/** A mapping is shown as its variable would be written. */
+function written(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? JSON.stringify(value) : value
 }
 
 function valueAt(value: unknown, path: readonly string[]): unknown {

@@ -1,5 +1,6 @@
 /** The one description of every configuration key: type, default, what it means, and how it may be given. */
 import { z } from 'zod'
+import { prices } from './prices.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
@@ -127,6 +128,9 @@ export const configSchema = z.strictObject({
     model: text().optional().meta({ description: 'Model of agents that name none' }),
     base_url: url().optional().meta({ description: 'Chat-completions endpoint to use instead of the provider’s own' }),
     auth_type: onlyApiKeys().optional().meta({ description: 'How to sign in at the provider: api_key' }),
+    prices: prices()
+      .optional()
+      .meta({ description: 'Prices that models cost here, in USD per million tokens; as a variable it is JSON' }),
   }),
 })
 

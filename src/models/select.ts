@@ -1,8 +1,10 @@
 /** Which model provider serves agents that name none. */
 import type { Config } from '../config/schema.ts'
 
+export type Provider = NonNullable<Config['ai']['provider']>
+
 export interface ChosenProvider {
-  provider: string
+  provider: Provider
   /** The built-in model that needs no key and no network. */
   offline: boolean
 }
