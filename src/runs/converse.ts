@@ -1,0 +1,90 @@
+/** The loop of a run: the model speaks, its tools are called, it reads the answers, until it has nothing left to call. */
+import type { Tool } from '../contract/tool.ts'
+import { type ChatMessage, ModelFailure, type Models } from '../models/models.ts'
+import type { ClaimedRun } from '../store/claim-write.ts'
+import type { Ending } from '../store/end-write.ts'
+import { callTools } from './call-tools.ts'
+import { callsOf, textOf } from './conversation.ts'
+import { RunAborted, type Turn } from './dispatch.ts'
+import type { Journal } from './journal.ts'
+import type { Meter } from './meter.ts'
+
+export interface ConverseParts {
+  run: ClaimedRun
+  journal: Journal
+  meter: Meter
+  models: Models
+  tools: readonly Tool[]
+  turn: Turn
+  signal: AbortSignal
+  /** Says that the run waits for another one, or no longer does. */
+  waiting(isWaiting: boolean): Promise<void>
+}
+
+export async function converse(parts: ConverseParts): Promise<Ending> {
+  const { run, tools, turn } = parts
+  const byName = new Map(tools.map((tool) => [tool.name, tool]))
+  const chat: ChatMessage[] = [...run.messages]
+  for (let n = 1; ; n++) {
+    const content = await speak(n, chat, parts)
+    const calls = callsOf(content)
+    if (calls.length === 0) return { result: textOf(content), message: 'Completed' }
+    // Nobody would read the answers: the calls are not made.
+    if (n === run.max_steps) return maxStepsReached(run.max_steps)
+    if (turn.stopping()) throw new RunAborted('stopped')
+    const during = whileCalling(parts)
+    chat.push({ role: 'assistant', content }, await callTools(n, calls, { ...parts, tools: byName, during }))
+    if (turn.stopping()) throw new RunAborted('stopped')
+    await giveWay(parts)
+  }
+}
+
+/** One model turn. Its outcome is written together with what follows from it: the tool calls, or the end. */
+async function speak(n: number, messages: ChatMessage[], { run, journal, models, tools, signal }: ConverseParts) {
+  const key = String(n)
+  const known = journal.known(key)
+  if (known?.status === 'completed') return known.output
+  if (!known) journal.intend({ key, type: 'model', name: run.model, server: null, input: null })
+  else if (known.epoch !== run.epoch) journal.again(key)
+  await journal.commit()
+  try {
+    const said = await models.turn({ model: run.model, messages, tools, signal })
+    const usage = { ...said.usage, cost_usd: said.cost_usd }
+    journal.settle(key, { status: 'completed', output: said.content, error: null, usage, retries: said.attempts - 1 })
+    return said.content
+  } catch (error) {
+    if (error instanceof ModelFailure) {
+      const { message, attempts } = error
+      journal.settle(key, { status: 'error', output: null, error: message, retries: attempts - 1 })
+    }
+    throw error
+  }
+}
+
+/** Calls that all wait for other runs need no slot meanwhile: else two runs could wait for each other for ever. */
+const whileCalling =
+  ({ turn, meter, waiting }: ConverseParts) =>
+  async (waitsOnRuns: boolean, work: () => Promise<void>): Promise<void> => {
+    if (!waitsOnRuns) return work()
+    await waiting(true)
+    // The calls count as executing, the wait for a slot after them does not.
+    await turn.withoutSlot(() => work().finally(meter.pause))
+    meter.resume()
+    await waiting(false)
+  }
+
+/** What came of the calls is on disk before anybody else gets the slot. */
+async function giveWay({ turn, journal, meter, waiting }: ConverseParts): Promise<void> {
+  if (!turn.isOverShare()) return
+  await journal.commit()
+  await waiting(true)
+  meter.pause()
+  await turn.yieldSlot()
+  meter.resume()
+  await waiting(false)
+}
+
+const maxStepsReached = (most: number): Ending => ({
+  code: 'MAX_STEPS_REACHED',
+  message: `The run was not done after ${most} model turns (max_steps)`,
+})
