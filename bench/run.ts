@@ -1,14 +1,12 @@
 /** `npm run bench`: figures as ratios against a baseline of the same run. `-- --json` prints them for programs. */
+import { accepts } from './accepts.ts'
+import { lists } from './lists.ts'
+import { queue } from './queue.ts'
+import { recovery } from './recovery.ts'
+import { atMost, info, line, type Row } from './row.ts'
 import { measureBareNode, measureStart, median, withFolder } from './service.ts'
+import { steps } from './steps.ts'
 import { bareWrites, storeWrites } from './writes.ts'
-
-interface Row {
-  name: string
-  value: number
-  bar: number | null
-  ok: boolean
-  note: string
-}
 
 const STARTS = 7
 
@@ -33,29 +31,14 @@ async function starts(): Promise<Row[]> {
 async function writes(): Promise<Row[]> {
   const stored = await withFolder(storeWrites)
   const bare = await withFolder(async (folder) => bareWrites(folder))
-  return [
-    info(
-      'agents created per second, durable',
-      stored,
-      `${(stored / bare).toFixed(2)} of bare rows (${bare.toFixed(0)}/s)`,
-    ),
-  ]
+  const note = `${(stored / bare).toFixed(2)} of bare rows (${bare.toFixed(0)}/s)`
+  return [info('agents created per second, durable', stored, note)]
 }
 
-const atMost = (name: string, value: number, bar: number, note: string): Row => ({
-  name,
-  value,
-  bar,
-  ok: value <= bar,
-  note,
-})
-const info = (name: string, value: number, note: string): Row => ({ name, value, bar: null, ok: true, note })
+const PARTS = { starts, writes, accepts, steps, recovery, queue, lists }
+const asked = process.argv.slice(2).filter((word) => word in PARTS) as (keyof typeof PARTS)[]
+const isJson = process.argv.includes('--json')
 
-const rows = [...(await starts()), ...(await writes())]
-if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify(rows)}\n`)
-else for (const { name, value, bar, ok, note } of rows) process.stdout.write(line(name, value, bar, ok, note))
-
-function line(name: string, value: number, bar: number | null, ok: boolean, note: string): string {
-  const limit = bar === null ? '' : `bar ${bar}`
-  return `${ok ? '✓' : '✗'} ${name.padEnd(38)} ${value.toFixed(0).padStart(8)}  ${limit.padEnd(9)} ${note}\n`
+for (const name of asked.length > 0 ? asked : (Object.keys(PARTS) as (keyof typeof PARTS)[])) {
+  for (const row of await PARTS[name]()) process.stdout.write(isJson ? `${JSON.stringify(row)}\n` : line(row))
 }

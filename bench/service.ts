@@ -27,6 +27,40 @@ export async function measureStart(home: string): Promise<Measured> {
   return { ready_ms, resident_mb }
 }
 
+export interface RunningService {
+  api: string
+  agents: string
+  pid: number
+  post(path: string, body: unknown): Promise<{ data: { id: number } }>
+  get<Data>(path: string): Promise<Data>
+  residentMb(): number
+  kill(): Promise<void>
+}
+
+/** The service on a home of its own, to be asked and then killed. */
+export async function runService(home: string, env: Record<string, string> = {}): Promise<RunningService> {
+  const child = spawn(process.execPath, [ENTRY, 'serve', '--home', home], {
+    env: { ...process.env, ...FREE_PORTS, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [ready] = await once(child.stdout, 'data')
+  const address = (name: string) => new RegExp(`${name}=(\\S+)`).exec(String(ready))?.[1] ?? ''
+  const api = address('api')
+  return {
+    ...{ api, agents: address('agents'), pid: child.pid as number },
+    async post(path, body) {
+      const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+      return (await fetch(api + path, init)).json() as Promise<{ data: { id: number } }>
+    },
+    get: async (path) => ((await (await fetch(api + path)).json()) as { data: never }).data,
+    residentMb: () => residentMegabytes(child.pid as number),
+    async kill() {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    },
+  }
+}
+
 /** How long a Node that does nothing takes: what no service can be faster than. */
 export async function measureBareNode(): Promise<number> {
   const began = performance.now()

@@ -13,38 +13,53 @@ import { EXIT } from './contract/exit-codes.ts'
 import { StartError } from './contract/start-error.ts'
 import { createGuard } from './http/guard.ts'
 import { createHealth } from './http/health.ts'
-import { type Listener, listen } from './http/listen.ts'
+import { type Listener, type ListenOptions, listen } from './http/listen.ts'
 import { createPlainApp } from './http/plain-app.ts'
+import { createModels } from './models/create.ts'
 import { chooseProvider } from './models/select.ts'
 import { createRest } from './rest/api.ts'
+import { createEngine, type Engine } from './runs/engine.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
 import type { Store } from './store/store.ts'
 import type { Log } from './telemetry/log.ts'
+import { type Toolset, toolsFrom } from './tools/toolset.ts'
 import { VERSION } from './version.ts'
+import { createWebhook } from './webhook/execute.ts'
 
 export interface Service {
   addresses: { api: string; mcp: string; agents: string }
   stop(): Promise<void>
 }
 
-export async function startService({ config, log }: { config: Config; log: Log }): Promise<Service> {
-  const store = await openSqliteStore(join(config.home, 'data'))
+interface ServiceParts {
+  config: Config
+  log: Log
+  tools?: Toolset
+  openStore?: (folder: string) => Promise<Store>
+}
+
+export async function startService(parts: ServiceParts): Promise<Service> {
+  const { config, log, tools = toolsFrom([]), openStore = openSqliteStore } = parts
+  const store = await openStore(join(config.home, 'data'))
   try {
     await createExample(config.home).catch((error) => {
       throw new StartError(`the home folder ${config.home} cannot be set up: ${error.message}`, EXIT.failure, error)
     })
-    const app = wire({ config, log, store, clock: systemClock })
+    const app = wire({ config, log, store, tools, clock: systemClock })
     await store.write('ensureEnvironment', { name: DEFAULT_ENVIRONMENT, at: systemClock.now() })
     const listeners = await openPorts(config, app)
     log.info({ home: config.home, version: VERSION }, 'started')
     if (config.local_mode && config.host && !isLoopback(config.host)) {
       log.warn({ host: config.host }, 'open to other machines, without authentication')
     }
+    if (chooseProvider(config.ai).offline) log.warn('no model is configured: the offline model answers every run')
+    await app.engine.start()
     const synced = app.sync.all().catch((error) => log.error({ err: error }, 'the sync at start failed'))
     return {
       addresses: { api: listeners[0].url, mcp: listeners[1].url, agents: listeners[2].url },
       async stop() {
-        await Promise.all(listeners.map((listener) => listener.close(config.drain_seconds * 1000)))
+        const within = config.drain_seconds * 1000
+        await Promise.all([app.engine.stop(within), ...listeners.map((listener) => listener.close(within))])
         await synced
         await store.close()
       },
@@ -60,19 +75,37 @@ interface Wired {
   mcp: Door
   agents: Door
   sync: Sync
+  engine: Engine
 }
 
-interface Door {
-  fetch(request: Request): Response | Promise<Response>
+interface WireParts {
+  config: Config
+  log: Log
+  store: Store
+  tools: Toolset
+  clock: Clock
 }
+
+type Door = Pick<ListenOptions, 'fetch' | 'direct'>
 
 /** Everything between the configuration and the ports, callable in process. */
-export function wire({ config, log, store, clock }: { config: Config; log: Log; store: Store; clock: Clock }): Wired {
+export function wire({ config, log, store, tools, clock }: WireParts): Wired {
   const folders = createFolders(join(config.home, 'environments'))
   const oneAtATime = createOneAtATime()
   const environments = createEnvironments(store)
   const agents = createAgents({ store, environments, folders, clock, oneAtATime })
   const sync = createSync({ store, folders, clock, log, oneAtATime })
+
+  const engine = createEngine({
+    store,
+    models: createModels({ ai: config.ai, log }),
+    tools,
+    clock,
+    log,
+    limits: config,
+  })
+
+  const webhook = createWebhook({ agents, accept: engine.accept, config })
 
   const { allowed_hosts, allowed_origins, host, public_url } = config
   const guardFor = (publicUrl: string | undefined) =>
@@ -84,19 +117,22 @@ export function wire({ config, log, store, clock }: { config: Config; log: Log; 
   return {
     api: createRest({
       ...{ agents, environments, sync, health, version: VERSION, log },
+      ...{ runs: engine.runs, accept: engine.accept },
       guard: guardFor(public_url.api),
       publicUrl: public_url.api,
+      trustProxy: config.trust_proxy,
     }),
     mcp: createPlainApp({ guard: guardFor(public_url.mcp), status, log }),
-    agents: createPlainApp({ guard: guardFor(public_url.agents), status, log }),
+    agents: createPlainApp({ guard: guardFor(public_url.agents), status, routes: [webhook], log }),
     sync,
+    engine,
   }
 }
 
 async function openPorts(config: Config, doors: Wired): Promise<[Listener, Listener, Listener]> {
   const opened: Listener[] = []
-  const open = async (label: string, setting: string, port: number, { fetch }: Door) => {
-    const listener = await listen({ label, setting, port, host: config.host, fetch })
+  const open = async (label: string, setting: string, port: number, { fetch, direct }: Door) => {
+    const listener = await listen({ label, setting, port, host: config.host, fetch, direct })
     opened.push(listener)
     return listener
   }

@@ -1,7 +1,7 @@
 /** The one way in, behind every door: agent found, template checked, prompt rendered, the run on disk, then the answer. */
 import { createHash } from 'node:crypto'
 import { TemplateError } from '../catalog/template/source.ts'
-import { parseTemplate } from '../catalog/template/template.ts'
+import { parseTemplate, type Template } from '../catalog/template/template.ts'
 import { resolveValues } from '../catalog/template/variables.ts'
 import type { Clock } from '../clock.ts'
 import type { Agent } from '../contract/agent.ts'
@@ -100,6 +100,15 @@ const pinned = ({ id, name, version, environment }: Agent) => ({ id, name, versi
 const disabled = (agent: Agent) =>
   new AppError('AGENT_NOT_FOUND', `Agent '${agent.name}' (ID ${agent.id}) is disabled; enable it to run it`)
 
+/** Read once for as long as the record of this version is kept. */
+const templates = new WeakMap<Agent, Template>()
+
+function templateOf(agent: Agent): Template {
+  const known = templates.get(agent) ?? parseTemplate(agent.prompt)
+  templates.set(agent, known)
+  return known
+}
+
 function render(agent: Agent, { task, variables }: RunRequest): FirstMessage[] {
   const { values, missing } = resolveValues(agent.variables, variables)
   if (missing.length > 0) {
@@ -107,7 +116,7 @@ function render(agent: Agent, { task, variables }: RunRequest): FirstMessage[] {
     throw new AppError('INVALID_REQUEST', `The prompt needs these variables: ${missing.join(', ')}`, { details })
   }
   try {
-    return parseTemplate(agent.prompt).render(values, task)
+    return templateOf(agent).render(values, task)
   } catch (error) {
     if (error instanceof TemplateError) throw new AppError('INVALID_REQUEST', error.message, { cause: error })
     throw error

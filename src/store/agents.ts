@@ -3,6 +3,7 @@ import { type ExpressionBuilder, type Kysely, sql } from 'kysely'
 import type { Agent } from '../contract/agent.ts'
 import type { Page, PageRequest } from '../contract/page.ts'
 import { isoTime } from '../contract/time.ts'
+import { createAgentLookUp } from './agent-look-up.ts'
 import type { Tables } from './schema.ts'
 
 export interface AgentFilter {
@@ -31,23 +32,19 @@ export interface AgentReads {
 export function createAgentReads(db: Kysely<Tables>): AgentReads {
   const versions = () => selected(db)
   const present = () => versions().where(isPresent)
+  const lookUp = createAgentLookUp(db, async ({ id, version }) => {
+    const row = await versions().where('a.id', '=', id).where('v.version', '=', version).executeTakeFirstOrThrow()
+    return toAgent(row)
+  })
 
   return {
-    async find(id) {
-      const row = await present().where('a.id', '=', id).executeTakeFirst()
-      return row && toFiledAgent(row)
-    },
+    find: lookUp.byId,
+    named: lookUp.byName,
 
     async list(filter, page) {
       const matching = present().where(matches(filter))
       const rows = await matching.orderBy('a.id').limit(page.limit).offset(offset(page)).execute()
       return { items: rows.map(toAgent), total: await countAgents(db, filter) }
-    },
-
-    async named(name, environment) {
-      const matching = present().where('a.name', '=', name).where(matches({ environment }))
-      const rows = await matching.orderBy('a.id').execute()
-      return rows.map(toAgent)
     },
 
     async ofEnvironment(environmentId) {
