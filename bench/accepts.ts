@@ -3,10 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import type { LoadOptions, LoadResult } from './load.ts'
+import type { LoadResult } from './load.ts'
 import { atLeast, atMost, info, type Row } from './row.ts'
-import { type RunningService, runService, withFolder } from './service.ts'
+import { load, type RunningService, runService, withFolder } from './service.ts'
 
 const SECONDS = 5
 /** Runs that sleep, one at a time: what is measured is accepting, not executing. */
@@ -62,13 +61,6 @@ async function measureService(home: string): Promise<{ full: LoadResult; steady:
 }
 
 const portOf = ({ agents }: RunningService) => Number(new URL(agents).port)
-
-async function load(options: LoadOptions): Promise<LoadResult> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'load.ts'), JSON.stringify(options)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  return JSON.parse(await text(child.stdout as NonNullable<ChildProcess['stdout']>))
-}
 
 /** The p99 of small appends made durable: what no accept can be quicker than. */
 function fsyncMs(folder: string): number {

@@ -10,6 +10,8 @@ export interface LoadOptions {
   body: string
   connections: number
   seconds: number
+  /** Ends after so many requests, when that comes first. */
+  count?: number
   /** Requests per second over all connections; as many as go when left out. */
   rate?: number
 }
@@ -28,6 +30,7 @@ const request = Buffer.from(
     `Content-Length: ${Buffer.byteLength(options.body)}\r\n\r\n${options.body}`,
 )
 const latencies: number[] = []
+let left = options.count ?? Number.POSITIVE_INFINITY
 let refused = 0
 const began = performance.now()
 const deadline = began + options.seconds * 1000
@@ -44,7 +47,7 @@ process.stdout.write(`${JSON.stringify(result)}\n`)
 async function drive(index: number): Promise<void> {
   const socket = createConnection({ port: options.port, host: '127.0.0.1', noDelay: true })
   let due = began + (index * interval) / options.connections
-  while (performance.now() < deadline) {
+  while (performance.now() < deadline && left-- > 0) {
     const wait = due - performance.now()
     if (wait > 1) await new Promise((resolve) => setTimeout(resolve, wait))
     const sent = interval ? due : performance.now()

@@ -5,10 +5,9 @@ import { startService } from '../src/app.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { createLog } from '../src/telemetry/log.ts'
 import type { QueueFigures } from './queue.ts'
-import { median } from './service.ts'
+import { load, median } from './service.ts'
 
 const QUEUED = 10_000
-const TOGETHER = 20
 const LONE_RUNS = 5
 const home = process.argv[2] ?? ''
 const ports = { SVC_API_PORT: '0', SVC_MCP_PORT: '0', SVC_AGENT_MCP_PORT: '0' }
@@ -33,9 +32,9 @@ const start = async (id: number, task: string) =>
 const [busy, lone] = [await agent('busy'), await agent('lone')]
 await start(lone, 'warm up')
 const idle_mb = residentMb()
-for (let n = 0; n < QUEUED; n += TOGETHER) {
-  await Promise.all(Array.from({ length: TOGETHER }, () => start(busy, 'sleep 200\ncall nothing {}\nsleep 200')))
-}
+const body = JSON.stringify({ agent_id: busy, task: 'sleep 200\ncall nothing {}\nsleep 200' })
+const port = Number(new URL(service.addresses.agents).port)
+await load({ port, path: '/execute', body, connections: 20, seconds: 600, count: QUEUED })
 const queued_mb = residentMb()
 const delay = monitorEventLoopDelay({ resolution: 1 })
 delay.enable()

@@ -4,6 +4,8 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import type { LoadOptions, LoadResult } from './load.ts'
 
 const ENTRY = join(import.meta.dirname, '../bin/agenthost.mjs')
 const FREE_PORTS = { SVC_API_PORT: '0', SVC_MCP_PORT: '0', SVC_AGENT_MCP_PORT: '0' }
@@ -69,6 +71,13 @@ export async function measureBareNode(): Promise<number> {
   const elapsed = performance.now() - began
   if (child.exitCode === null) await once(child, 'exit')
   return elapsed
+}
+
+/** Requests from a process of their own, so that sending them costs the service nothing but the cores they share. */
+export async function load(options: LoadOptions): Promise<LoadResult> {
+  const script = join(import.meta.dirname, 'load.ts')
+  const child = spawn(process.execPath, [script, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  return JSON.parse(await text(child.stdout))
 }
 
 export async function withFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {

@@ -52,7 +52,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     if (config.local_mode && config.host && !isLoopback(config.host)) {
       log.warn({ host: config.host }, 'open to other machines, without authentication')
     }
-    if (chooseProvider(config.ai).offline) log.warn('no model is configured: the offline model answers every run')
+    if (chooseProvider(config.ai).offline) log.info('no model is configured: the offline model answers every run')
     await app.engine.start()
     const synced = app.sync.all().catch((error) => log.error({ err: error }, 'the sync at start failed'))
     return {

@@ -1,7 +1,7 @@
 /** What a sync would do: the prompt files on one side, the agents that came from files on the other. Pure. */
 import type { Definition } from '../contract/agent.ts'
 import { AppError } from '../contract/errors.ts'
-import type { FiledAgent } from '../store/agents.ts'
+import type { FiledAgent } from '../store/agent-look-up.ts'
 import { definitionOf, fileDefinition, sameDefinition } from './definition.ts'
 import { type FoundPrompt, PROMPT_SUFFIX } from './folders.ts'
 import { readPromptFile } from './prompt-file/read.ts'

@@ -88,7 +88,11 @@ export const run = z
     completed_at: time.nullable(),
     duration_ms: z.int().nonnegative().nullable().meta({ description: 'From its start to its end, on the clock.' }),
   })
-  .meta({ id: 'Run', description: 'One task given to one agent. In lists, task and result are cut at 4,096 characters and variables over 16 KiB left out.' })
+  .meta({
+    id: 'Run',
+    description:
+      'One task given to one agent. In lists, task and result are cut at 4,096 characters and variables over 16 KiB left out.',
+  })
 
 export const runDetail = run
   .extend({ steps: z.array(step) })

@@ -1,10 +1,11 @@
 /** Opens a port on every address asked for, and closes it without cutting off who is being answered. */
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { EXIT } from '../contract/exit-codes.ts'
 import { StartError } from '../contract/start-error.ts'
+import type { NodeBinding } from './node-binding.ts'
 
 export interface Listener {
   /** The address to print: what a client on this machine can use. */
@@ -19,7 +20,19 @@ export interface ListenOptions {
   setting: string
   host: string | undefined
   port: number
-  fetch: (request: Request) => Response | Promise<Response>
+  fetch: Fetch
+  /** Takes a request straight from its connection, or leaves it to `fetch` by answering false. */
+  direct?: Direct | undefined
+}
+
+/** The connection comes along; it is missing for what never became a request. */
+type Fetch = (request: Request, binding?: NodeBinding) => Response | Promise<Response>
+type Direct = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
+
+/** A port on one address, and the answers that are under way on it. */
+interface Opened {
+  server: Server
+  answers: ReadonlySet<ServerResponse>
 }
 
 const LOOPBACK = ['127.0.0.1', '::1']
@@ -31,6 +44,8 @@ const TIMEOUTS = {
   connectionsCheckingInterval: 5_000,
 }
 const FREE_PORT_ATTEMPTS = 20
+/** How often a stop looks for clients that do not take their answer. */
+const LOOK_EVERY_MS = 200
 
 export async function listen(options: ListenOptions): Promise<Listener> {
   const hosts = options.host ? [options.host] : LOOPBACK
@@ -45,31 +60,37 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   }
 }
 
-async function openAll(hosts: readonly string[], options: ListenOptions): Promise<Server[]> {
-  const servers: Server[] = []
+async function openAll(hosts: readonly string[], options: ListenOptions): Promise<Opened[]> {
+  const all: Opened[] = []
   try {
     for (const host of hosts) {
-      const [first] = servers
-      const port = first ? portOf(first) : options.port
-      const server = await openOne(host, port, options.fetch).catch((error) => {
+      const [first] = all
+      const port = first ? portOf(first.server) : options.port
+      const opened = await openOne(host, port, options).catch((error) => {
         if (first && isMissingAddress(error)) return undefined
         throw error
       })
-      if (server) servers.push(server)
+      if (opened) all.push(opened)
     }
-    return servers
+    return all
   } catch (error) {
-    for (const server of servers) server.close()
+    for (const { server } of all) server.close()
     throw error
   }
 }
 
-function openOne(host: string, port: number, fetch: ListenOptions['fetch']): Promise<Server> {
-  const server = createServer(TIMEOUTS, getRequestListener(fetch, { ...ADAPTER, errorHandler: refuseWith(fetch) }))
+function openOne(host: string, port: number, { fetch, direct }: ListenOptions): Promise<Opened> {
+  const adapter = getRequestListener(toAdapter(fetch), adapterOptions(fetch))
+  const server = createServer(TIMEOUTS, (incoming, outgoing) => {
+    if (!direct?.(incoming, outgoing)) void adapter(incoming, outgoing)
+  })
+  const answers = new Set<ServerResponse>()
   server.on('clientError', endConnection)
-  // While stopping, a connection that has its answer is idle from then on: nobody else would close it.
   server.on('request', (_request, response) => {
+    answers.add(response)
     response.once('close', () => {
+      answers.delete(response)
+      // While stopping, a connection that has its answer is idle from then on: nobody else would close it.
       if (!server.listening) setImmediate(() => server.closeIdleConnections())
     })
   })
@@ -77,16 +98,19 @@ function openOne(host: string, port: number, fetch: ListenOptions['fetch']): Pro
     server.once('error', reject)
     server.listen({ host, port, exclusive: true }, () => {
       server.off('error', reject)
-      resolve(server)
+      resolve({ server, answers })
     })
   })
 }
 
-const ADAPTER = { overrideGlobalObjects: false }
+/** We speak HTTP/1.1 only, so the connection is always of that kind. */
+const toAdapter = (fetch: Fetch) => (request: Request, binding: unknown) => fetch(request, binding as NodeBinding)
 
 /** A Host that is no name at all never becomes a request; the app refuses it in its own words all the same. */
-const refuseWith = (fetch: ListenOptions['fetch']) => () =>
-  fetch(new Request('http://unreadable.invalid/', { headers: { host: 'unreadable.invalid' } }))
+const adapterOptions = (fetch: Fetch) => ({
+  overrideGlobalObjects: false,
+  errorHandler: () => fetch(new Request('http://unreadable.invalid/', { headers: { host: 'unreadable.invalid' } })),
+})
 
 const STATUS_LINES: Record<string, string> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
@@ -104,22 +128,29 @@ function endConnection(error: NodeJS.ErrnoException, socket: Duplex): void {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy())
 }
 
-function toListener(servers: Server[]): Listener {
-  const [first] = servers as [Server]
+function toListener(all: Opened[]): Listener {
+  const [first] = all as [Opened]
   return {
-    url: `http://${shownHost(first)}:${portOf(first)}`,
+    url: `http://${shownHost(first.server)}:${portOf(first.server)}`,
     close: async (within_ms) => {
-      await Promise.all(servers.map((server) => closeGently(server, within_ms)))
+      await Promise.all(all.map((opened) => closeGently(opened, within_ms)))
     },
   }
 }
 
-async function closeGently(server: Server, within_ms: number): Promise<void> {
+async function closeGently({ server, answers }: Opened, within_ms: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   server.closeIdleConnections()
+  const impatience = setInterval(() => hangUpOnStuck(answers), LOOK_EVERY_MS)
   const cutOff = setTimeout(() => server.closeAllConnections(), within_ms)
   await closed
+  clearInterval(impatience)
   clearTimeout(cutOff)
+}
+
+/** An answer that goes on only when its reader takes what is there would hold up the stop for nothing. */
+function hangUpOnStuck(answers: ReadonlySet<ServerResponse>): void {
+  for (const answer of answers) if (answer.writableNeedDrain && !answer.writableEnded) answer.destroy()
 }
 
 const portOf = (server: Server) => (server.address() as AddressInfo).port

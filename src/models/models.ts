@@ -26,7 +26,7 @@ export type ToolDescription = Pick<Tool, 'name' | 'description' | 'input_schema'
 export type ChatMessage = FirstMessage | AssistantMessage | ToolResultMessage
 
 /** What the model said, in the AI SDK's own JSON form: kept whole, because providers want their signatures back. */
-export interface AssistantMessage {
+interface AssistantMessage {
   role: 'assistant'
   content: Json
 }

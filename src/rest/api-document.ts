@@ -11,13 +11,12 @@ export interface Schema {
   default?: unknown
 }
 
-export interface Content {
-  'application/json': { schema: Schema }
-}
+/** By media type. */
+export type Content = Partial<Record<'application/json' | 'text/event-stream', { schema: Schema }>>
 
 export interface Parameter {
   name: string
-  in: 'path' | 'query'
+  in: 'path' | 'query' | 'header'
   required: boolean
   description?: string
   schema: Schema

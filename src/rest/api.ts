@@ -1,11 +1,13 @@
 /** The REST door: every route, the document that describes them, and the page that shows it. */
-import type { Context } from 'hono'
+import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import type { Agents } from '../catalog/agents.ts'
 import type { Environments } from '../catalog/environments.ts'
 import type { Sync } from '../catalog/sync.ts'
 import type { Health } from '../contract/health.ts'
 import type { Guard } from '../http/guard.ts'
+import type { Accept } from '../runs/accept.ts'
+import type { Runs } from '../runs/runs.ts'
 import type { Log } from '../telemetry/log.ts'
 import { agentRoutes } from './agents.ts'
 import type { ApiDocument } from './api-document.ts'
@@ -14,23 +16,33 @@ import { environmentRoutes } from './environments.ts'
 import { healthRoute } from './health.ts'
 import { describeApi } from './openapi.ts'
 import { type Route, route } from './route.ts'
-import { PREFIX, type RestApp, serveRoutes } from './server.ts'
+import { runRoutes } from './runs.ts'
+import { PREFIX, serveRoutes } from './server.ts'
 
 export interface RestParts {
   agents: Agents
   environments: Environments
   sync: Sync
+  runs: Runs
+  accept: Accept
   health: () => Promise<Health>
   guard: Guard
   version: string
   publicUrl: string | undefined
+  /** Believe the proxy in front about who calls. */
+  trustProxy?: boolean | undefined
   log: Log
 }
 
-export function createRest(parts: RestParts): RestApp {
-  const { agents, environments, sync, health, guard, version, publicUrl, log } = parts
-  const described: Route[] = [healthRoute(health), ...agentRoutes(agents), ...environmentRoutes(environments, sync)]
-  described.push(documentRoute(() => document()))
+export function createRest(parts: RestParts): Hono {
+  const { agents, environments, sync, runs, accept, health, guard, version, publicUrl, trustProxy, log } = parts
+  const described: Route[] = [
+    healthRoute(health),
+    ...agentRoutes(agents),
+    ...runRoutes({ agents, runs, accept, log }),
+    ...environmentRoutes(environments, sync),
+    documentRoute(() => document()),
+  ]
   const document = once(() => describeApi(described, { version, prefix: PREFIX, server: publicUrl ?? '/' }))
   const page = once(() => docsPage(document()))
 
@@ -38,7 +50,7 @@ export function createRest(parts: RestParts): RestApp {
     '/': (c: Context) => c.redirect('/docs'),
     '/docs': (c: Context) => c.html(page(), 200, { 'Content-Security-Policy': DOCS_POLICY }),
   }
-  return serveRoutes({ guard, routes: described, pages, publicUrl, log })
+  return serveRoutes({ guard, routes: described, pages, publicUrl, trustProxy, log })
 }
 
 const documentRoute = (document: () => ApiDocument): Route =>

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { type AppError, ERROR_STATUS, type ErrorCode } from '../contract/errors.ts'
 import { paginate, pagination } from '../contract/page.ts'
-import type { Answer } from './route.ts'
+import type { DataAnswer } from './route.ts'
 
 export const failure = z
   .object({
@@ -27,7 +27,7 @@ export const success = (data: z.ZodType, list: boolean): z.ZodType =>
     ...(list ? { pagination } : {}),
   })
 
-export const successBody = ({ data, page }: Answer) => ({
+export const successBody = ({ data, page }: DataAnswer) => ({
   success: true,
   data,
   error: null,

@@ -1,8 +1,12 @@
 /** The Link header of a list (RFC 8288): where its other pages are. */
 import { paginate } from '../contract/page.ts'
-import type { Answer } from './route.ts'
+import type { DataAnswer } from './route.ts'
 
-export function linkHeader(path: string, query: Record<string, unknown>, page: NonNullable<Answer['page']>): string {
+export function linkHeader(
+  path: string,
+  query: Record<string, unknown>,
+  page: NonNullable<DataAnswer['page']>,
+): string {
   const { pages } = paginate(page, page.total)
   const last = Math.max(pages, 1)
   const targets: [string, number][] = [

@@ -50,7 +50,11 @@ export function describeApi(routes: readonly Route[], { version, prefix, server 
 }
 
 function operation(route: Route, schemas: Schemas): Operation {
-  const parameters = [...inPlace(route.params, 'path', schemas), ...inPlace(route.query, 'query', schemas)]
+  const parameters = [
+    ...inPlace(route.params, 'path', schemas),
+    ...inPlace(route.query, 'query', schemas),
+    ...inPlace(route.headers, 'header', schemas),
+  ]
   return {
     operationId: route.name,
     summary: route.summary,
@@ -64,7 +68,7 @@ function operation(route: Route, schemas: Schemas): Operation {
   }
 }
 
-function inPlace(group: z.ZodObject | undefined, place: 'path' | 'query', schemas: Schemas): Parameter[] {
+function inPlace(group: z.ZodObject | undefined, place: Parameter['in'], schemas: Schemas): Parameter[] {
   return Object.entries(group?.shape ?? {}).map(([name, schema]) => {
     const { description, ...rest } = schemas.of(schema as z.ZodType, 'input')
     return { name, in: place, required: place === 'path', ...(description ? { description } : {}), schema: rest }
@@ -77,13 +81,16 @@ const requestBody = (route: Route, body: z.ZodType, schemas: Schemas) => ({
 })
 
 function responses(route: Route, schemas: Schemas): Operation['responses'] {
-  const body = route.bare ? route.answers : success(route.answers, route.list ?? false)
-  const answers: Operation['responses'] = {
-    [route.status]: { description: answered(route), content: json(schemas.of(body, 'output')) },
+  const answers: Operation['responses'] = {}
+  for (const { status, answers: schema } of [route, ...(route.orElse ? [route.orElse] : [])]) {
+    const body = route.bare || route.streams ? schema : success(schema, route.list ?? false)
+    const described = schemas.of(body, 'output')
+    const content: Content = route.streams ? { 'text/event-stream': { schema: described } } : json(described)
+    answers[status] = { description: answered(route, schema), content }
   }
   const codes = [
     ...ALWAYS,
-    ...(route.params || route.query ? WITH_BODY.slice(0, 1) : []),
+    ...(route.params || route.query || route.headers ? WITH_BODY.slice(0, 1) : []),
     ...(route.body ? WITH_BODY : []),
   ]
   const byStatus = Map.groupBy(new Set([...codes, ...route.errors]), (code) => ERROR_STATUS[code])
@@ -94,8 +101,8 @@ function responses(route: Route, schemas: Schemas): Operation['responses'] {
 }
 
 /** In one word what `data` holds. */
-function answered({ answers, list }: Route): string {
-  const name = answers.meta()?.id ?? 'Done'
+function answered({ list, streams }: Route, schema: z.ZodType): string {
+  const name = schema.meta()?.id ?? (streams ? 'Server-sent events' : 'Done')
   return list ? `List of ${name}` : name
 }
 

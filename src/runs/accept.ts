@@ -14,7 +14,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { Dispatcher } from './dispatch.ts'
 import type { Feed } from './watch.ts'
 
-export interface RunRequest {
+interface RunRequest {
   /** Rejects when there is no such agent. Not asked when the request is a repetition. */
   agent: () => Promise<Agent>
   task: string
@@ -35,7 +35,7 @@ export interface Repeatable {
   body: unknown
 }
 
-export interface Acceptance {
+interface Acceptance {
   answer: RunAccepted
   replayed: boolean
 }

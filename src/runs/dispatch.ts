@@ -16,7 +16,7 @@ export interface Dispatcher {
   stop(withinMs: number): Promise<void>
 }
 
-export interface Place {
+interface Place {
   /** The run is on disk: execute it when there is room. */
   fill(run: { id: number; agent_id: number; max_concurrency: number | null }): void
   /** Nothing was stored. */

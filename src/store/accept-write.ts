@@ -75,7 +75,7 @@ export function answerAgain(stored: StoredAnswer, bodyHash: string, at: number):
   throw new AppError('IDEMPOTENCY_KEY_REUSED', message)
 }
 
-export const queueFull = () =>
+const queueFull = () =>
   new AppError('QUEUE_FULL', 'Too many runs are waiting; try again later, or raise SVC_MAX_QUEUED_RUNS')
 
 const ACCEPTED = 'The run is accepted and executes in the background'

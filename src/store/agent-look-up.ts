@@ -5,13 +5,18 @@
 import type { Kysely } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { Agent } from '../contract/agent.ts'
-import type { FiledAgent } from './agents.ts'
 import type { AgentKey } from './agents-write.ts'
 import { prepare, VALUE } from './prepared.ts'
 import type { Tables } from './schema.ts'
 
 /** Characters of all prompts that are kept together. */
 const MOST_KEPT = 16 * 1024 * 1024
+
+/** An agent as the catalog keeps it: its record, and the prompt file it came from. */
+export interface FiledAgent {
+  agent: Agent
+  file: string | null
+}
 
 export interface AgentLookUp {
   byId(id: number): Promise<FiledAgent | undefined>

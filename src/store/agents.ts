@@ -3,7 +3,7 @@ import { type ExpressionBuilder, type Kysely, sql } from 'kysely'
 import type { Agent } from '../contract/agent.ts'
 import type { Page, PageRequest } from '../contract/page.ts'
 import { isoTime } from '../contract/time.ts'
-import { createAgentLookUp } from './agent-look-up.ts'
+import { createAgentLookUp, type FiledAgent } from './agent-look-up.ts'
 import type { Tables } from './schema.ts'
 
 export interface AgentFilter {
@@ -11,12 +11,6 @@ export interface AgentFilter {
   enabled?: boolean | undefined
   /** Part of the name or the description, whatever the case. */
   q?: string | undefined
-}
-
-/** An agent as the catalog keeps it: its record, and the prompt file it came from. */
-export interface FiledAgent {
-  agent: Agent
-  file: string | null
 }
 
 export interface AgentReads {

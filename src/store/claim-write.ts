@@ -7,6 +7,7 @@ import type { FirstMessage, RunPhase } from '../contract/run.ts'
 import type { Json } from '../contract/tool.ts'
 import { CANCELLED, endRun } from './end-write.ts'
 import { FIRST_STEP, recordFirstIntent } from './journal-write.ts'
+import { readJson } from './json.ts'
 import { first, only, rows, sql, type Write } from './statement.ts'
 
 /** A run that was there when its process died this often is not tried again. */
@@ -157,7 +158,7 @@ function* firstStep(id: number, { epoch, model, journal_seq, started_at }: RunRo
 function* journalOf(id: number): Write<RecordedStep[]> {
   const steps = yield* rows<Omit<RecordedStep, 'output'> & { output: string | null }>(sql`
     SELECT key, epoch, status, output, error FROM steps WHERE run_id = ${id} ORDER BY position`)
-  return steps.map((step) => ({ ...step, output: step.output === null ? null : JSON.parse(step.output) }))
+  return steps.map((step) => ({ ...step, output: step.output === null ? null : readJson(step.output) }))
 }
 
 function* limitOf(agentId: number): Write<number | null> {

@@ -29,7 +29,7 @@ export interface Outcome {
 }
 
 /** A step whose outcome was never recorded is done again. */
-export interface Again {
+interface Again {
   kind: 'again'
   key: string
 }

@@ -1,6 +1,7 @@
 /** A run's row as the record that leaves the service. */
 import type { Run, RunFailure } from '../contract/run.ts'
 import { isoTime } from '../contract/time.ts'
+import { readJson } from './json.ts'
 import type { RunRow } from './schema.ts'
 
 /** What a record needs, without the texts: those a list cuts and everybody else reads whole. */
@@ -21,7 +22,7 @@ export const toRun = (row: RecordRow): Run => ({
   agent_version: row.agent_version,
   environment: row.environment,
   task: row.task,
-  variables: JSON.parse(row.variables),
+  variables: readJson(row.variables),
   status: row.status,
   phase: row.phase,
   message: row.message,

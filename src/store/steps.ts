@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import type { Step } from '../contract/run.ts'
 import { isoTime } from '../contract/time.ts'
 import { FIRST_STEP } from './journal-write.ts'
+import { readJson } from './json.ts'
 import { duration, timeOrNull, toUsage } from './run-record.ts'
 import type { StepRow, Tables } from './schema.ts'
 
@@ -58,4 +59,4 @@ const toStep = (row: JournalRow): Step => ({
   duration_ms: duration(row.started_at, row.completed_at),
 })
 
-const parsed = (json: string | null): unknown => (json === null ? null : JSON.parse(json))
+const parsed = (json: string | null): unknown => (json === null ? null : readJson(json))

@@ -1,7 +1,7 @@
 /** Which tools a run may call. */
 import type { Tool } from '../contract/tool.ts'
 
-export interface ToolWishes {
+interface ToolWishes {
   environment: string
   environment_id: number
   /** Names; null = every tool of the environment. */
@@ -23,7 +23,7 @@ export class ToolsUnavailable extends Error {
 }
 
 /** The tools that an agent wants out of those there are. */
-export function selectTools(available: readonly Tool[], wanted: readonly string[] | null): Tool[] {
+function selectTools(available: readonly Tool[], wanted: readonly string[] | null): Tool[] {
   if (wanted === null) return [...available]
   const byName = new Map(available.map((tool) => [tool.name, tool]))
   const missing = wanted.filter((name) => !byName.has(name))

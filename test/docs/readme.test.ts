@@ -25,7 +25,7 @@ const commands = (block: string) =>
 test('every command of the sixty seconds answers with success', async () => {
   await using folder = await temporaryFolder()
   await using service = await startService({ home: folder.path })
-  const { host } = new URL(service.api)
+  const [api, agents] = [new URL(service.api).host, new URL(service.agents).host]
   await vi.waitFor(async () =>
     expect(await (await fetch(`${service.api}/api/v1/agents/1`)).json()).toMatchObject({ success: true }),
   )
@@ -33,8 +33,13 @@ test('every command of the sixty seconds answers with success', async () => {
   const tour = commands(shellBlock('Sixty seconds'))
   expect(tour.length).toBeGreaterThan(4)
   for (const command of tour) {
-    const { stdout } = await promisify(execFile)('bash', ['-c', command.replaceAll('localhost:8585', host)])
-    expect(JSON.parse(stdout), command).toMatchObject({ success: true, error: null })
+    const here = command.replaceAll('localhost:8585', api).replaceAll('localhost:8587', agents)
+    const { stdout } = await promisify(execFile)('bash', ['-c', here])
+    const isWebhook = command.includes('/execute')
+    expect(JSON.parse(stdout), command).toMatchObject(
+      isWebhook ? { status: 'running' } : { success: true, error: null },
+    )
+    if (command.includes('wait=')) expect(JSON.parse(stdout).data, command).toMatchObject({ status: 'completed' })
   }
 })
 

@@ -38,6 +38,36 @@ describe('health', () => {
     },
   )
 
+  proves('health.model', 'tells which provider answers, and whether that is the offline model', async () => {
+    const modelOf = async (settings: Record<string, string>) => {
+      await using app = await startApp(settings)
+      return (await app.api('GET', '/health')).body.data.model
+    }
+    expect(await modelOf({})).toEqual({ provider: 'offline', offline: true })
+    expect(await modelOf({ ANTHROPIC_API_KEY: 'key' })).toEqual({ provider: 'anthropic', offline: false })
+    expect(await modelOf({ SVC_AI_BASE_URL: 'http://localhost:1/v1' })).toMatchObject({ offline: false })
+  })
+
+  proves(
+    'models.offline-default',
+    'with nothing configured the log and health say offline, and runs complete',
+    async () => {
+      await using home = await temporaryFolder()
+      await using service = await startService({ home: home.path })
+      expect(service.stderr()).toMatch(/no model is configured.*offline/)
+      const health = await (await fetch(`${service.api}/api/v1/health`)).json()
+      expect(health).toMatchObject({ data: { model: { provider: 'offline', offline: true } } })
+      const headers = { 'content-type': 'application/json' }
+      const body = JSON.stringify({ name: 'first', prompt: 'Be kind.' })
+      const agent = (await (await fetch(`${service.api}/api/v1/agents`, { method: 'POST', headers, body })).json()) as {
+        data: { id: number }
+      }
+      const url = `${service.api}/api/v1/agents/${agent.data.id}/run?wait=20`
+      const run = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ task: 'Hello' }) })
+      expect(await run.json()).toMatchObject({ data: { status: 'completed', model: 'offline' } })
+    },
+  )
+
   proves('running.health-on-mcp-ports', 'is a bare status on the other two doors', async () => {
     await using app = await startApp()
     for (const door of PLAIN_DOORS) {

@@ -10,6 +10,7 @@ import { wire } from '../../src/app.ts'
 import { systemClock } from '../../src/clock.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { createLog } from '../../src/telemetry/log.ts'
+import { toolsFrom } from '../../src/tools/toolset.ts'
 import { VERSION } from '../../src/version.ts'
 import { startApp, type TestApp } from '../support/app.ts'
 import { createAgent } from '../support/rest-calls.ts'
@@ -85,7 +86,13 @@ describe('openapi.json', () => {
   proves('openapi.exact-routes', 'holds exactly the routes of the running app', async () => {
     await using app = await startApp()
     const { config } = loadConfig({ flags: { home: app.home }, env: {}, cwd: app.home })
-    const { api } = wire({ config, log: createLog('silent'), store: app.store, clock: systemClock })
+    const { api } = wire({
+      config,
+      log: createLog('silent'),
+      store: app.store,
+      tools: toolsFrom([]),
+      clock: systemClock,
+    })
     const served = (api as Hono).routes
       .filter(({ method, path }) => method !== 'ALL' && path.startsWith('/api/v1'))
       .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)

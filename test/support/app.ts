@@ -2,11 +2,12 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { wire } from '../../src/app.ts'
-import { systemClock } from '../../src/clock.ts'
+import { type Clock, systemClock } from '../../src/clock.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
-import { createLog } from '../../src/telemetry/log.ts'
+import { createLog, type Log } from '../../src/telemetry/log.ts'
+import { type Toolset, toolsFrom } from '../../src/tools/toolset.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 export interface TestApp extends AsyncDisposable {
@@ -27,12 +28,26 @@ export interface Answer {
   body: any
 }
 
-export async function startApp(settings: Record<string, string> = {}): Promise<TestApp> {
+export interface AppParts {
+  tools?: Toolset
+  log?: Log
+  clock?: Clock
+  /** Puts something between the engine and the store. */
+  around?: (store: Store) => Store
+  /** Leaves accepted runs where they are. */
+  idle?: boolean
+}
+
+/** Keys are variables of the environment: SVC_* and those of model providers. */
+export async function startApp(settings: Record<string, string> = {}, parts: AppParts = {}): Promise<TestApp> {
   const folder = await temporaryFolder()
   const { config } = loadConfig({ flags: { home: folder.path }, env: settings, cwd: folder.path })
-  const store = await openSqliteStore(join(folder.path, 'data'))
-  const doors = wire({ config, log: createLog('silent'), store, clock: systemClock })
+  const opened = await openSqliteStore(join(folder.path, 'data'))
+  const store = parts.around?.(opened) ?? opened
+  const { tools = toolsFrom([]), log = createLog('silent'), clock = systemClock } = parts
+  const doors = wire({ config, log, store, tools, clock })
   await store.write('ensureEnvironment', { name: 'default', at: systemClock.now() })
+  if (!parts.idle) await doors.engine.start()
 
   const fetch: TestApp['fetch'] = async (door, request) => doors[door].fetch(request)
 
@@ -53,6 +68,7 @@ export async function startApp(settings: Record<string, string> = {}): Promise<T
       await writeFile(file, text)
     },
     async [Symbol.asyncDispose]() {
+      await doors.engine.stop(0)
       await store.close()
       await folder[Symbol.asyncDispose]()
     },

@@ -11,8 +11,15 @@ export interface ServiceProcess extends AsyncDisposable {
   pid: number
   stdout(): string
   stderr(): string
+  /** Resolves when the process is over, by itself or by a signal. */
+  ended: Promise<ProcessEnd>
   /** Sends a signal and resolves with how the process ended. */
-  end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+  end(signal: NodeJS.Signals): Promise<ProcessEnd>
+}
+
+interface ProcessEnd {
+  code: number | null
+  signal: NodeJS.Signals | null
 }
 
 export interface StartOptions {
@@ -21,13 +28,16 @@ export interface StartOptions {
   env?: Record<string, string>
   /** Another program in front, such as strace. */
   wrap?: string[]
+  /** Another program in place of the real one. */
+  entry?: string
 }
 
 const ENTRY = join(import.meta.dirname, '../../bin/agenthost.mjs')
 const FREE_PORTS = { SVC_API_PORT: '0', SVC_MCP_PORT: '0', SVC_AGENT_MCP_PORT: '0' }
 
-export async function startService({ home, args = [], env = {}, wrap = [] }: StartOptions): Promise<ServiceProcess> {
-  const [command, ...rest] = [...wrap, process.execPath, ENTRY, 'serve', '--home', home, ...args] as [
+export async function startService(options: StartOptions): Promise<ServiceProcess> {
+  const { home, args = [], env = {}, wrap = [], entry = ENTRY } = options
+  const [command, ...rest] = [...wrap, process.execPath, entry, 'serve', '--home', home, ...args] as [
     string,
     ...string[],
   ]
@@ -41,23 +51,27 @@ export async function startService({ home, args = [], env = {}, wrap = [] }: Sta
   })
   const line = await readyLine(child, output)
   const address = (name: string) => new RegExp(`${name}=(\\S+)`).exec(line)?.[1] ?? ''
-  const ended = once(child, 'exit')
+  const ended = isOver(child)
+    ? Promise.resolve({ code: child.exitCode, signal: child.signalCode })
+    : once(child, 'exit').then(([code, signal]): ProcessEnd => ({ code, signal }))
 
-  const end: ServiceProcess['end'] = async (signal) => {
+  const end: ServiceProcess['end'] = (signal) => {
     child.kill(signal)
-    const [code, by] = await ended
-    return { code, signal: by }
+    return ended
   }
   return {
     ...{ api: address('api'), mcp: address('mcp'), agents: address('agents'), pid: child.pid as number },
     stdout: () => output.stdout,
     stderr: () => output.stderr,
+    ended,
     end,
     async [Symbol.asyncDispose]() {
-      if (child.exitCode === null && child.signalCode === null) await end('SIGKILL')
+      if (!isOver(child)) await end('SIGKILL')
     },
   }
 }
+
+const isOver = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null
 
 /** The first line of stdout; when the process ends instead, what it said. */
 async function readyLine(child: ChildProcess, output: { stdout: string; stderr: string }): Promise<string> {
