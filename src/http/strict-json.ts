@@ -2,6 +2,7 @@
 import { type JSONVisitor, type ParseErrorCode, parse as parseSlowly, printParseErrorCode, visit } from 'jsonc-parser'
 import { AppError } from '../contract/errors.ts'
 import { jsonPointer } from '../contract/json-pointer.ts'
+import { endOfString } from '../contract/json-text.ts'
 
 const MAX_DEPTH = 64
 
@@ -60,18 +61,6 @@ function countColons(text: string): number {
     }
   }
   return count
-}
-
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1)
-  while (isEscaped(text, end)) end = text.indexOf('"', end + 1)
-  return end
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let before = at
-  while (text[before - 1] === '\\') before--
-  return (at - before) % 2 === 1
 }
 
 /** Walks through the text for the place of what is wrong: slow, and only for what is refused. */

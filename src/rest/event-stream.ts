@@ -79,13 +79,10 @@ async function* eventsOf({ rounds, first, after }: Begun): AsyncGenerator<string
 }
 
 function* stepsAndEnd({ run, seq, steps }: RunChanges): Generator<string> {
-  for (const [index, { seq: place, step }] of steps.entries()) {
-    // Steps that ended together share a place; only behind the last of them has a reader seen all of it.
-    yield event('step', steps[index + 1]?.seq === place ? undefined : place, step)
-  }
+  for (const { seq: place, step } of steps) yield event('step', place, step)
   if (run.status !== 'running') yield event('end', seq, run)
 }
 
 /** JSON text has no line breaks, so each record is one line of data. */
-const event = (name: string, id: number | undefined, record: object): string =>
-  `event: ${name}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(record)}\n\n`
+const event = (name: string, id: number, record: object): string =>
+  `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(record)}\n\n`

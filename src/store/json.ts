@@ -3,6 +3,7 @@
  * saw before (nodejs/node#63785); a text with such a name is read by a parser that does not.
  */
 import { parse as parseSlowly } from 'jsonc-parser'
+import { endOfString } from '../contract/json-text.ts'
 
 export const readJson = (text: string) => (hasEscapedName(text) ? parseSlowly(text) : JSON.parse(text))
 
@@ -15,16 +16,4 @@ function hasEscapedName(text: string): boolean {
     start = text.indexOf('"', end + 1)
   }
   return false
-}
-
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1)
-  while (isEscaped(text, end)) end = text.indexOf('"', end + 1)
-  return end
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let before = at
-  while (text[before - 1] === '\\') before--
-  return (at - before) % 2 === 1
 }
