@@ -44,6 +44,8 @@ async function speak(n: number, messages: ChatMessage[], { run, journal, models,
   const key = String(n)
   const known = journal.known(key)
   if (known?.status === 'completed') return known.output
+  // The failure was recorded, and only the end of the run was not.
+  if (known?.status === 'error') throw new ModelFailure(known.error ?? 'The model call failed', 1)
   if (!known) journal.intend({ key, type: 'model', name: run.model, server: null, input: null })
   else if (known.epoch !== run.epoch) journal.again(key)
   await journal.commit()
