@@ -24,6 +24,10 @@ const list = () => z.array(text(), { error: 'must be a list of texts' }).default
 const oneOf = <const T extends readonly string[]>(...names: T) =>
   z.enum(names, { error: `must be one of ${names.join(', ')}` })
 const url = () => z.url({ protocol: /^https?$/, error: 'must be a URL that starts with http:// or https://' })
+const hasCredentials = (text: string) => URL.canParse(text) && new URL(text).username + new URL(text).password !== ''
+/** As a header carries it: blanks at its ends would never arrive. */
+const headerText = () =>
+  text().regex(/^[!-~](?:[ -~]*[!-~])?$/, { error: 'must be printable ASCII without blanks at its ends' })
 /** Paths are put behind it, and each begins with its own slash. */
 const base = () => url().transform((text) => text.replace(/\/+$/, ''))
 
@@ -87,7 +91,7 @@ export const configSchema = z.strictObject({
   retention_days: whole(0, 36_500).default(30).meta({ description: 'Days that ended runs are kept; 0 = for ever' }),
   webhook: z.strictObject({
     enabled: toggle().default(true).meta({ description: 'Serve POST /execute' }),
-    api_key: text()
+    api_key: headerText()
       .optional()
       .meta({ description: 'The bearer key that POST /execute wants', secret, refuseEmpty: true }),
   }),
@@ -126,7 +130,12 @@ export const configSchema = z.strictObject({
       .optional()
       .meta({ description: 'Model provider; not set = the first with a key, else offline' }),
     model: text().optional().meta({ description: 'Model of agents that name none' }),
-    base_url: url().optional().meta({ description: 'Chat-completions endpoint to use instead of the provider’s own' }),
+    base_url: url()
+      .refine((text) => !hasCredentials(text), {
+        error: 'must not carry a user name or password; keys go into <PROVIDER>_API_KEY',
+      })
+      .optional()
+      .meta({ description: 'Chat-completions endpoint to use instead of the provider’s own' }),
     auth_type: onlyApiKeys().optional().meta({ description: 'How to sign in at the provider: api_key' }),
     prices: prices()
       .optional()

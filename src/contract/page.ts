@@ -14,6 +14,12 @@ export const pageQuery = (defaultLimit: number) => ({
     .meta({ description: `Items on a page; more than ${MAX_LIMIT} is served as ${MAX_LIMIT}.` }),
 })
 
+/** A part of a text to look for. */
+export const searchText = z
+  .string()
+  .max(1000)
+  .refine((text) => !text.includes('\0'), 'must not have a NUL character')
+
 export const pagination = z
   .object({
     page: z.int().positive(),

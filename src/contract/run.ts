@@ -39,7 +39,10 @@ const source = z
     user_agent: z.string().nullable(),
     request_id: z.string().nullable(),
   })
-  .meta({ id: 'RunSource', description: 'Where the run came from; callers cannot set it.' })
+  .meta({
+    id: 'RunSource',
+    description: 'Where the run came from. What it says of principal and address is found out, not told.',
+  })
 
 export const step = z
   .object({
@@ -104,7 +107,7 @@ export const task = z
   .string()
   .min(1, 'must not be empty')
   .refine((text) => bytes(text) <= MAX_TASK_BYTES, `must be at most ${MAX_TASK_BYTES / 1024} KiB`)
-  .meta({ description: 'What the agent is to do.' })
+  .meta({ description: 'What the agent is to do; at most 256 KiB.' })
 
 const variableValue = z
   .string('must be a text')
@@ -117,7 +120,7 @@ export const variables = z
     (values) => !('task' in values || 'userInput' in values),
     'must not have the names task and userInput: they are the task of the run',
   )
-  .meta({ description: 'Values for the {{variables}} of the prompt.' })
+  .meta({ description: 'Values for the {{variables}} of the prompt, each at most 64 KiB; not task and userInput.' })
 
 export const runStart = z
   .strictObject({
@@ -133,7 +136,7 @@ export const runStart = z
       .url({ protocol: /^https?$/, error: 'must be a URL that starts with http:// or https://' })
       .max(2048)
       .optional()
-      .meta({ description: 'Told when the run ends.' }),
+      .meta({ description: 'Kept with the run; nothing is sent there in this version.' }),
   })
   .meta({ id: 'RunStart' })
 

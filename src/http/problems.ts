@@ -22,6 +22,7 @@ const plainWords: z.core.$ZodErrorMap = (issue) => {
     return issue.input === undefined ? 'is required' : `must be ${kind(issue.expected)}`
   if (issue.code === 'too_big') return `must be at most ${issue.maximum}${unit(issue.origin)}`
   if (issue.code === 'too_small') return `must be at least ${smallest(issue)}${unit(issue.origin)}`
+  if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`
   return undefined
 }
 const IN_PLAIN_WORDS = { error: plainWords }

@@ -1,10 +1,9 @@
 /** JSON in which nothing means two things: no field twice, no prototype, no text that a database cannot keep. */
 import { type JSONVisitor, type ParseErrorCode, parse as parseSlowly, printParseErrorCode, visit } from 'jsonc-parser'
 import { AppError } from '../contract/errors.ts'
+import { MAX_JSON_DEPTH } from '../contract/json-depth.ts'
 import { jsonPointer } from '../contract/json-pointer.ts'
 import { endOfString } from '../contract/json-text.ts'
-
-const MAX_DEPTH = 64
 
 /** Throws INVALID_REQUEST with the place of what is wrong. */
 export function parseStrictly(text: string): unknown {
@@ -35,7 +34,7 @@ function countFields(value: unknown, depth: number): number {
   if (typeof value === 'string') return isStorable(value) ? 0 : Number.NaN
   if (typeof value === 'number') return Number.isFinite(value) ? 0 : Number.NaN
   if (typeof value !== 'object' || value === null) return 0
-  if (depth === MAX_DEPTH) return Number.NaN
+  if (depth === MAX_JSON_DEPTH) return Number.NaN
   if (Array.isArray(value)) return value.reduce((count: number, item) => count + countFields(item, depth + 1), 0)
   let count = 0
   for (const key of Object.keys(value)) {
@@ -68,11 +67,12 @@ function firstProblem(text: string): AppError | undefined {
   const seen: Set<string>[] = []
   let depth = 0
   let problem: AppError | undefined
-  const report = (error: AppError) => {
-    problem ??= error
+  /** Only the first one is put into words: a hostile body has as many problems as it has bytes. */
+  const report = (describe: () => AppError) => {
+    problem ??= describe()
   }
   const enter = () => {
-    if (++depth > MAX_DEPTH) report(invalid(`the body is nested deeper than ${MAX_DEPTH} levels`))
+    if (++depth > MAX_JSON_DEPTH) report(() => invalid(`the body is nested deeper than ${MAX_JSON_DEPTH} levels`))
   }
   const visitor: JSONVisitor = {
     onObjectBegin: () => {
@@ -91,7 +91,7 @@ function firstProblem(text: string): AppError | undefined {
     onArrayEnd: () => void depth--,
     onObjectProperty: (key, _offset, _length, _line, _character, path) => {
       const keys = seen.at(-1)
-      const at = (message: string) => report(invalid(message, jsonPointer([...path(), key])))
+      const at = (message: string) => report(() => invalid(message, jsonPointer([...path(), key])))
       if (keys?.has(key)) at(`the field '${printable(key)}' is there twice`)
       if (key === '__proto__') at("the field '__proto__' is not allowed")
       if (!isStorable(key)) at('a field name has characters that cannot be stored')
@@ -99,13 +99,13 @@ function firstProblem(text: string): AppError | undefined {
     },
     onLiteralValue: (value, _offset, _length, _line, _character, path) => {
       if (typeof value === 'string' && !isStorable(value)) {
-        report(invalid('the text has a NUL character or half a surrogate pair', jsonPointer(path())))
+        report(() => invalid('the text has a NUL character or half a surrogate pair', jsonPointer(path())))
       }
       if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) {
-        report(invalid('the number is too large', jsonPointer(path())))
+        report(() => invalid('the number is too large', jsonPointer(path())))
       }
     },
-    onError: (error, _offset, _length, line, character) => report(syntaxError(error, line, character)),
+    onError: (error, _offset, _length, line, character) => report(() => syntaxError(error, line, character)),
   }
   try {
     visit(text, visitor, { disallowComments: true })

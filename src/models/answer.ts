@@ -1,5 +1,6 @@
 /** What a model said, made fit for the journal: plain JSON, readable calls, and an id of its own for each call. */
 import type { StepResult, ToolSet } from 'ai'
+import { isTooDeep } from '../contract/json-depth.ts'
 import type { CallInput } from '../contract/run.ts'
 import type { Json } from '../contract/tool.ts'
 import type { Turn, TurnCall } from './models.ts'
@@ -9,9 +10,15 @@ export type Answer = Omit<Turn, 'cost_usd' | 'attempts'>
 
 type Step = StepResult<ToolSet>
 
+const MOST_CALLS = 128
+const LONGEST_NAME = 256
+const MOST_TOKENS = 1_000_000_000
+
 /** Throws Trouble when nobody could go on with it. */
 export function toAnswer(step: Step): Answer {
   refuseUnfinished(step)
+  if (isTooDeep(step.response.messages))
+    throw new Trouble('answered with JSON that is nested too deep', { again: true })
   const calls = ownCalls(step)
   if (step.text.trim() === '' && calls.length === 0) {
     throw new Trouble('gave an empty answer', { again: true, detail: `finish reason ${step.finishReason}` })
@@ -40,13 +47,16 @@ function refuseUnfinished({ finishReason, rawFinishReason }: Step): void {
 /** A tool that is not there and arguments that do not fit stay: the engine tells the model. */
 function ownCalls({ toolCalls }: Step): TurnCall[] {
   const taken = new Set<string>()
-  return toolCalls
-    .filter((call) => call.providerExecuted !== true)
-    .map((call) => ({ id: uniqueId(call.toolCallId, taken), name: call.toolName, input: readableInput(call) }))
+  const own = toolCalls.filter((call) => call.providerExecuted !== true)
+  if (own.length > MOST_CALLS) throw new Trouble(`made ${own.length} tool calls in one turn`, { again: true })
+  if (own.some((call) => call.toolName.length > LONGEST_NAME)) {
+    throw new Trouble(`called a tool by a name of more than ${LONGEST_NAME} characters`, { again: true })
+  }
+  return own.map((call) => ({ id: uniqueId(call.toolCallId, taken), name: call.toolName, input: readableInput(call) }))
 }
 
 function uniqueId(id: string, taken: Set<string>): string {
-  let unique = id.trim() === '' || taken.has(id) ? `call-${taken.size + 1}` : id
+  let unique = id.trim() === '' || id.length > LONGEST_NAME || taken.has(id) ? `call-${taken.size + 1}` : id
   while (taken.has(unique)) unique = `${unique}-${taken.size + 1}`
   taken.add(unique)
   return unique
@@ -84,5 +94,6 @@ function plain(value: unknown): Json {
 const isObject = (value: Json): value is CallInput =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Whatever a provider counts: small enough that the sum of a run stays a number. */
 const count = (tokens: number | undefined): number =>
-  tokens !== undefined && Number.isFinite(tokens) ? Math.max(0, Math.trunc(tokens)) : 0
+  tokens !== undefined && Number.isFinite(tokens) ? Math.min(Math.max(0, Math.trunc(tokens)), MOST_TOKENS) : 0

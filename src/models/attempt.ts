@@ -67,5 +67,7 @@ async function listen(request: TurnRequest, endpoint: Endpoint, { watch, giveUp,
 
 function charactersIn(part: TextStreamPart<ToolSet>): number {
   if (part.type === 'text-delta' || part.type === 'reasoning-delta') return part.text.length
-  return part.type === 'tool-input-delta' ? part.delta.length : 0
+  if (part.type === 'tool-input-delta') return part.delta.length
+  if (part.type === 'tool-input-start') return part.toolName.length + part.id.length
+  return part.type === 'tool-call' ? part.toolName.length + part.toolCallId.length : 0
 }

@@ -1,4 +1,5 @@
 /** The script that the offline model finds in a task: tool calls in order, and how long each turn takes. */
+import { isTooDeep } from '../contract/json-depth.ts'
 import type { CallInput } from '../contract/run.ts'
 import type { ToolDescription } from './models.ts'
 
@@ -14,7 +15,6 @@ interface ScriptedCall {
   sleep_ms: number
 }
 
-const CALL = /^call\s+(\S+)(?:\s+(.*))?$/
 const SLEEP = /^sleep\s+(\d+)$/
 
 export function readScript(task: string, tools: readonly ToolDescription[]): OfflineScript {
@@ -29,17 +29,31 @@ export function readScript(task: string, tools: readonly ToolDescription[]): Off
 function readLine(line: string, script: OfflineScript): void {
   const sleep = SLEEP.exec(line)?.[1]
   if (sleep !== undefined) script.final_sleep_ms += Number(sleep)
-  const [, name, json = '{}'] = CALL.exec(line) ?? []
+  const [name, json] = callIn(line)
   const input = name === undefined ? undefined : objectFrom(json)
   if (name === undefined || input === undefined) return
   script.calls.push({ name, input, sleep_ms: script.final_sleep_ms })
   script.final_sleep_ms = 0
 }
 
+/** By hand: what a caller writes never meets a pattern that can be made to search for long. */
+function callIn(line: string): [name?: string, json?: string] {
+  const [word, rest] = cutAtBlank(line)
+  if (word !== 'call' || rest === '') return []
+  const [name, json] = cutAtBlank(rest)
+  return [name, json === '' ? '{}' : json]
+}
+
+function cutAtBlank(text: string): [string, string] {
+  const blank = text.search(/\s/)
+  return blank < 0 ? [text, ''] : [text.slice(0, blank), text.slice(blank).trimStart()]
+}
+
 /** Anything but an object makes the line plain text. */
-function objectFrom(json: string): CallInput | undefined {
+function objectFrom(json = ''): CallInput | undefined {
   try {
     const value: unknown = JSON.parse(json)
+    if (isTooDeep(value)) return undefined
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as CallInput) : undefined
   } catch {
     return undefined

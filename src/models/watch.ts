@@ -43,7 +43,7 @@ export function createWatch({ first_ms, idle_ms }: Patience, giveUp: (trouble: T
     },
     understood(characters) {
       if (ended) return
-      unreadable = 0
+      if (characters > 0) unreadable = 0
       if (output === 0 && characters > 0) begin()
       output += characters
       if (output > MAX_OUTPUT) giveUp(new Trouble('answered with more than 4 MiB of text', { again: false }))

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Agents } from '../catalog/agents.ts'
 import { agent, agentCreate, agentUpdate } from '../contract/agent.ts'
-import { pageQuery } from '../contract/page.ts'
+import { pageQuery, searchText } from '../contract/page.ts'
 import { type Route, route } from './route.ts'
 
 const id = z.int().positive()
@@ -16,7 +16,7 @@ export const agentRoutes = (agents: Agents): Route[] => [
       ...pageQuery(20),
       environment: z.string().optional().meta({ description: 'Only of this environment (name).' }),
       enabled: z.boolean().optional(),
-      q: z.string().optional().meta({ description: 'Part of the name or the description.' }),
+      q: searchText.optional().meta({ description: 'Part of the name or the description.' }),
     }),
     status: 200,
     answers: agent,

@@ -122,7 +122,7 @@ function collectSchemas(): Schemas {
         ...{ io, reused: 'inline', target: 'draft-2020-12' },
         override({ jsonSchema }) {
           // Answers may grow fields, and clients made from this document have to bear it.
-          if (io === 'output') delete jsonSchema.additionalProperties
+          if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
         },
       })
       for (const [name, definition] of Object.entries($defs)) named[name] = relinked(definition)

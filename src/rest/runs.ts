@@ -1,7 +1,7 @@
 /** The runs over REST: started, listed, read, waited for, cancelled, watched. */
 import { z } from 'zod'
 import type { Agents } from '../catalog/agents.ts'
-import { pageQuery } from '../contract/page.ts'
+import { pageQuery, searchText } from '../contract/page.ts'
 import {
   run,
   runAccepted,
@@ -85,7 +85,7 @@ const listRoute = ({ runs }: RunRouteParts): Route =>
       source: sourceType.optional(),
       since: moment.optional().meta({ description: 'Accepted at this time (ISO 8601) or later.' }),
       until: moment.optional().meta({ description: 'Accepted before this time (ISO 8601).' }),
-      q: z.string().max(1000).optional().meta({ description: "Part of the task, the result or the agent's name." }),
+      q: searchText.optional().meta({ description: "Part of the task, the result or the agent's name." }),
     }),
     status: 200,
     answers: run,

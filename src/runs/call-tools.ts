@@ -6,9 +6,6 @@ import { bounded, isObject, toResult } from './conversation.ts'
 import { mayRepeat, OUTCOME_UNKNOWN } from './in-doubt.ts'
 import type { Journal, StepOutcome } from './journal.ts'
 
-/** More calls than this in one turn are a model gone wild. */
-const MOST_CALLS = 128
-
 export interface CallToolsParts {
   run: ClaimedRun
   journal: Journal
@@ -28,7 +25,7 @@ interface CallStep {
 
 export async function callTools(turn: number, calls: TurnCall[], parts: CallToolsParts): Promise<ToolResultMessage> {
   const { journal } = parts
-  const steps = calls.map((call, index) => prepare({ key: `${turn}.${index}`, call }, index, parts))
+  const steps = calls.map((call, index) => prepare({ key: `${turn}.${index}`, call }, parts))
   await journal.commit()
   const open = steps.filter(({ outcome }) => outcome === undefined)
   if (open.length > 0) {
@@ -40,7 +37,7 @@ export async function callTools(turn: number, calls: TurnCall[], parts: CallTool
 
 const NEVER: StepOutcome = { status: 'error', output: null, error: 'The call was not made' }
 
-function prepare({ key, call }: CallStep, index: number, { run, journal, tools }: CallToolsParts): CallStep {
+function prepare({ key, call }: CallStep, { run, journal, tools }: CallToolsParts): CallStep {
   const tool = tools.get(call.name)
   const known = journal.known(key)
   if (known && known.status !== 'running') return { key, call, outcome: known }
@@ -53,17 +50,16 @@ function prepare({ key, call }: CallStep, index: number, { run, journal, tools }
     return { key, call, outcome: OUTCOME_UNKNOWN }
   }
   journal.intend({ key, type: 'tool', name: call.name, server: tool?.server ?? null, input: call.input })
-  const problem = whyNot(call, tool, index, tools)
+  const problem = whyNot(call, tool, tools)
   if (tool && !problem) return { key, call, tool }
   const outcome: StepOutcome = { status: 'error', output: null, error: problem ?? 'The call cannot be made' }
   journal.settle(key, outcome)
   return { key, call, outcome }
 }
 
-function whyNot({ name, input }: TurnCall, tool: Tool | undefined, index: number, tools: ReadonlyMap<string, Tool>) {
+function whyNot({ name, input }: TurnCall, tool: Tool | undefined, tools: ReadonlyMap<string, Tool>) {
   if (!tool) return `There is no tool named '${name}'. Tools: ${[...tools.keys()].join(', ') || 'none'}`
   if (!isObject(input)) return 'The arguments must be a JSON object'
-  if (index >= MOST_CALLS) return `More than ${MOST_CALLS} calls in one turn; make the others in the next one`
   return undefined
 }
 
@@ -91,7 +87,7 @@ async function make({ call, tool }: CallStep, key: string, signal: AbortSignal):
 }
 
 function toOutcome({ output, is_error }: ToolAnswer): StepOutcome {
-  const kept = bounded(output)
+  const kept = bounded(output ?? null)
   return is_error
     ? { status: 'error', output: kept, error: 'The tool answered with an error' }
     : { status: 'completed', output: kept, error: null }

@@ -1,4 +1,5 @@
 /** What the journal says as a conversation: the calls and the text of a model turn, and what a tool's answer reads like. */
+import { isTooDeep } from '../contract/json-depth.ts'
 import type { CallInput } from '../contract/run.ts'
 import type { Json } from '../contract/tool.ts'
 import type { ToolResultMessage, TurnCall } from '../models/models.ts'
@@ -37,6 +38,7 @@ export const isObject = (value: Json | undefined): value is Part =>
 
 /** An answer as the journal keeps it: whole, or the beginning of its text. */
 export function bounded(output: Json): Json {
+  if (isTooDeep(output)) return cut(asText(output), STEP_KEEPS)
   const size = typeof output === 'string' ? output.length : JSON.stringify(output).length
   return size <= STEP_KEEPS ? output : cut(asText(output), STEP_KEEPS)
 }

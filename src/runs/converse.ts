@@ -1,6 +1,6 @@
 /** The loop of a run: the model speaks, its tools are called, it reads the answers, until it has nothing left to call. */
 import type { Tool } from '../contract/tool.ts'
-import { type ChatMessage, ModelFailure, type Models } from '../models/models.ts'
+import { type ChatMessage, ModelFailure, type Models, type Turn as Said } from '../models/models.ts'
 import type { ClaimedRun } from '../store/claim-write.ts'
 import type { Ending } from '../store/end-write.ts'
 import { callTools } from './call-tools.ts'
@@ -26,9 +26,9 @@ export async function converse(parts: ConverseParts): Promise<Ending> {
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
   const chat: ChatMessage[] = [...run.messages]
   for (let n = 1; ; n++) {
-    const content = await speak(n, chat, parts)
+    const { content, finish } = await speak(n, chat, parts)
     const calls = callsOf(content)
-    if (calls.length === 0) return { result: textOf(content), message: 'Completed' }
+    if (calls.length === 0) return { result: textOf(content), message: finish === 'length' ? CUT_OFF : 'Completed' }
     // Nobody would read the answers: the calls are not made.
     if (n === run.max_steps) return maxStepsReached(run.max_steps)
     if (turn.stopping()) throw new RunAborted('stopped')
@@ -40,10 +40,15 @@ export async function converse(parts: ConverseParts): Promise<Ending> {
 }
 
 /** One model turn. Its outcome is written together with what follows from it: the tool calls, or the end. */
-async function speak(n: number, messages: ChatMessage[], { run, journal, models, tools, signal }: ConverseParts) {
+async function speak(
+  n: number,
+  messages: ChatMessage[],
+  parts: ConverseParts,
+): Promise<Pick<Said, 'content' | 'finish'>> {
+  const { run, journal, models, tools, signal } = parts
   const key = String(n)
   const known = journal.known(key)
-  if (known?.status === 'completed') return known.output
+  if (known?.status === 'completed') return { content: known.output, finish: 'tool-calls' }
   // The failure was recorded, and only the end of the run was not.
   if (known?.status === 'error') throw new ModelFailure(known.error ?? 'The model call failed', 1)
   if (!known) journal.intend({ key, type: 'model', name: run.model, server: null, input: null })
@@ -53,7 +58,7 @@ async function speak(n: number, messages: ChatMessage[], { run, journal, models,
     const said = await models.turn({ model: run.model, messages, tools, signal })
     const usage = { ...said.usage, cost_usd: said.cost_usd }
     journal.settle(key, { status: 'completed', output: said.content, error: null, usage, retries: said.attempts - 1 })
-    return said.content
+    return said
   } catch (error) {
     if (error instanceof ModelFailure) {
       const { message, attempts } = error
@@ -85,6 +90,8 @@ async function giveWay({ turn, journal, meter, waiting }: ConverseParts): Promis
   meter.resume()
   await waiting(false)
 }
+
+const CUT_OFF = "Completed, but the model's answer was cut off at its output limit"
 
 const maxStepsReached = (most: number): Ending => ({
   code: 'MAX_STEPS_REACHED',

@@ -94,7 +94,8 @@ export function createLocalDispatcher({ store, execute, slots, maxQueued, log }:
     },
 
     reserve() {
-      if (queue.waiting + reserved >= maxQueued) return undefined
+      // What finds a free slot does not wait.
+      if (queue.waiting + Math.max(0, reserved - queue.free) >= maxQueued) return undefined
       let isOpen = true
       reserved += 1
       const give_back = () => {

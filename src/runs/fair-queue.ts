@@ -8,6 +8,8 @@ import { createLane, type Lane } from './lane.ts'
 export interface FairQueue {
   /** Ids that wait. */
   readonly waiting: number
+  /** Slots that nobody holds. */
+  readonly free: number
   /** In front: what was begun already. An id that waits already keeps its place. */
   add(agentId: number, id: number, where: 'front' | 'back'): void
   /** Tells whose it was, when it waited. */
@@ -76,6 +78,9 @@ export function createFairQueue(slots: number): FairQueue {
   return {
     get waiting() {
       return waiting
+    },
+    get free() {
+      return slots - busy
     },
     add(agentId, id, where) {
       const agent = agentOf(agentId)

@@ -52,9 +52,21 @@ export function createAgentLookUp(db: Kysely<Tables>, read: (key: AgentKey) => P
       const [found] = await byId(id)
       return found && { agent: await recordOf(found), file: found.file }
     },
-    async byName(name, environment) {
+    byName: sharedWithinTurn(async (name, environment) => {
       const found = environment === undefined ? await byName(name) : await byFullName(environment, name)
       return Promise.all(found.map(recordOf))
-    },
+    }),
+  }
+}
+
+/** Starts of runs come in swarms, and ask for the same agent: within one turn of the event loop they share the answer. */
+function sharedWithinTurn(ask: AgentLookUp['byName']): AgentLookUp['byName'] {
+  const asked = new Map<string, Promise<Agent[]>>()
+  return (name, environment) => {
+    const key = `${environment ?? ''}/${name}`
+    const answer = asked.get(key) ?? ask(name, environment)
+    if (asked.size === 0) setImmediate(() => asked.clear())
+    asked.set(key, answer)
+    return answer
   }
 }

@@ -1,7 +1,7 @@
 /** Every write by name. Names and plain inputs can cross to the thread or the connection that owns the transaction. */
 import { acceptRun, forgetRequestKeys } from './accept-write.ts'
 import { createAgent, relocateAgent, removeAgent, updateAgent } from './agents-write.ts'
-import { claimRun, markInterrupted, releaseRun, requestCancel, setPhase } from './claim-write.ts'
+import { abandonRun, claimRun, markInterrupted, releaseRun, requestCancel, setPhase } from './claim-write.ts'
 import { ensureEnvironment, recordSync } from './environments-write.ts'
 import { recordSteps } from './journal-write.ts'
 import { removeEndedRuns } from './retention-write.ts'
@@ -16,6 +16,7 @@ export const WRITES = {
   recordSync,
   acceptRun,
   claimRun,
+  abandonRun,
   recordSteps,
   setPhase,
   releaseRun,
