@@ -27,7 +27,9 @@ const url = () => z.url({ protocol: /^https?$/, error: 'must be a URL that start
 const hasCredentials = (text: string) => URL.canParse(text) && new URL(text).username + new URL(text).password !== ''
 /** As a header carries it: blanks at its ends would never arrive. */
 const headerText = () =>
-  text().regex(/^[!-~](?:[ -~]*[!-~])?$/, { error: 'must be printable ASCII without blanks at its ends' })
+  text().regex(/^[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u, {
+    error: 'must not have blanks at its ends or control characters',
+  })
 /** Paths are put behind it, and each begins with its own slash. */
 const base = () => url().transform((text) => text.replace(/\/+$/, ''))
 

@@ -29,9 +29,9 @@ export function readExecution(body: unknown, key: string | undefined): Execution
   const problems: ErrorDetail[] = []
   const read = check(fields, body, '', problems)
   if (namesNoAgent(body)) problems.unshift({ path: '', message: 'must have agent_name or agent_id' })
-  if (key !== undefined) check(idempotencyKey, key, `/header/${IDEMPOTENCY_KEY}`, problems)
+  const checkedKey = check(idempotencyKey.optional(), key, `/header/${IDEMPOTENCY_KEY}`, problems)
   refuseProblems(problems)
-  return { ...(read as z.output<typeof fields>), key }
+  return { ...(read as z.output<typeof fields>), key: checkedKey }
 }
 
 function namesNoAgent(body: unknown): boolean {

@@ -60,9 +60,17 @@ describe('a place in the queue', () => {
     expect(dispatch.reserve()).toBeUndefined()
   })
 
-  test('is given back once, however often it is said', async () => {
-    const { dispatch } = openHouse({ maxQueued: 1 })
+  test('is not needed for what finds a free slot', async () => {
+    const { dispatch } = openHouse({ slots: 2, maxQueued: 1 })
     await dispatch.start()
+    expect([dispatch.reserve(), dispatch.reserve(), dispatch.reserve()].every(Boolean)).toBe(true)
+    expect(dispatch.reserve()).toBeUndefined()
+  })
+
+  test('is given back once, however often it is said', async () => {
+    const { dispatch, accept } = openHouse({ maxQueued: 1 })
+    await dispatch.start()
+    accept(A, [1])
     const place = dispatch.reserve()
     place?.give_back()
     place?.give_back()
