@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { atMost, type Row } from './row.ts'
-import { withFolder } from './service.ts'
+import { AS_STARTED, withFolder } from './service.ts'
 
 export interface QueueFigures {
   idle_mb: number
@@ -15,7 +15,9 @@ export interface QueueFigures {
 export async function queue(): Promise<Row[]> {
   return withFolder(async (home) => {
     const script = fileURLToPath(new URL('./queue-service.ts', import.meta.url))
-    const child = spawn(process.execPath, ['--expose-gc', script, home], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(process.execPath, [...AS_STARTED, '--expose-gc', script, home], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     const { idle_mb, queued_mb, loop_p99_ms, lone_start_ms }: QueueFigures = JSON.parse(await text(child.stdout))
     return [
       atMost('10,000 queued runs, MB over idle', queued_mb - idle_mb, 80, `${queued_mb.toFixed(0)} MB resident`),

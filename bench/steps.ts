@@ -1,6 +1,6 @@
 /**
  * What the journal costs: 32 runs at once, ten rounds of an instant model and an instant tool each, every step on disk
- * (FULL sync), against the AI SDK's own loop with the same model and tool and no memory at all.
+ * (FULL sync), against the same loop without a journal, and against the AI SDK's own loop with the same model and tool.
  */
 import { isStepCount, jsonSchema, streamText } from 'ai'
 import { systemClock } from '../src/clock.ts'
@@ -9,7 +9,10 @@ import type { Tool } from '../src/contract/tool.ts'
 import { attempt } from '../src/models/attempt.ts'
 import type { Models } from '../src/models/models.ts'
 import { USUAL_PATIENCE } from '../src/models/watch.ts'
+import { converse } from '../src/runs/converse.ts'
+import type { Turn } from '../src/runs/dispatch.ts'
 import { createEngine, type Engine } from '../src/runs/engine.ts'
+import type { Journal } from '../src/runs/journal.ts'
 import { openSqliteStore } from '../src/store/sqlite/open.ts'
 import type { Store } from '../src/store/store.ts'
 import { createLog } from '../src/telemetry/log.ts'
@@ -27,24 +30,27 @@ export async function steps(): Promise<Row[]> {
     const { store, commits } = counting(await openSqliteStore(folder))
     const { engine, start, agentId } = await prepare(store)
     const ours: number[] = []
+    const forgetful: number[] = []
     const bare: number[] = []
     for (let n = 0; n < REPETITIONS; n++) {
-      bare.push(await timed(() => bareLoop()))
+      bare.push(await timed(bareLoop))
+      forgetful.push(await timed(loopWithoutJournal))
       ours.push(await timed(() => start(agentId)))
     }
     const firstSteps = await firstStepMs(engine, store)
     const alone = await commitsOfOneRun(engine, store, commits)
     await engine.stop(0)
     await store.close()
-    const [mine, theirs] = [median(ours), median(bare)]
+    const [mine, without, theirs] = [median(ours), median(forgetful), median(bare)]
     const perRound = (ms: number) => `${((ms * 1000) / (AT_ONCE * ROUNDS)).toFixed(0)} µs`
     return [
       atMost(
-        'round with journal, × the bare SDK loop',
-        mine / theirs,
+        'round with journal, × the loop without',
+        mine / without,
         2,
-        `${perRound(mine)} and ${perRound(theirs)} a round`,
+        `${perRound(mine)} and ${perRound(without)} a round`,
       ),
+      info('round with journal, × the SDK’s own loop', mine / theirs, `${perRound(theirs)} a round`),
       atMost(
         'writes to disk in a round',
         (alone - 2) / ROUNDS,
@@ -76,6 +82,28 @@ async function bareLoop(): Promise<void> {
     })
     await text
   }
+  await Promise.all(Array.from({ length: AT_ONCE }, one))
+}
+
+/** Our loop, with a journal that forgets everything at once. */
+async function loopWithoutJournal(): Promise<void> {
+  const nothing = async () => undefined
+  const journal: Journal = {
+    ...{ known: () => undefined, intend: () => undefined, again: () => undefined, settle: () => undefined },
+    ...{ commit: nothing, beat: nothing, end: nothing, release: nothing, room: () => 1 },
+  }
+  const meter = { consumed: () => 0, pause: () => undefined, resume: () => undefined }
+  const { signal } = new AbortController()
+  const turn: Turn = {
+    ...{ signal, stopping: () => false, isOverShare: () => false, learnLimit: () => undefined },
+    ...{ yieldSlot: nothing, withoutSlot: (work) => work() },
+  }
+  const run = {
+    ...{ id: 1, epoch: 1, agent_id: 1, environment_id: 1, environment: 'default', model: 'bench/instant', steps: [] },
+    ...{ consumed_ms: 0, timeout_seconds: 900, max_steps: 25, tools: null, notify: false },
+    messages: [{ role: 'user' as const, content: 'Go.' }],
+  }
+  const one = () => converse({ run, journal, meter, models, tools: [echo], turn, signal, waiting: nothing })
   await Promise.all(Array.from({ length: AT_ONCE }, one))
 }
 

@@ -22,7 +22,7 @@ export interface Tool {
   call(input: { [key: string]: Json }, context: ToolCallContext): Promise<ToolAnswer>
 }
 
-interface ToolCallContext {
+export interface ToolCallContext {
   /** `run:step`, the same for every repetition of this call: what a server needs to do its work once. */
   readonly key: string
   readonly signal: AbortSignal

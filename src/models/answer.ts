@@ -17,8 +17,9 @@ const MOST_TOKENS = 1_000_000_000
 /** Throws Trouble when nobody could go on with it. */
 export function toAnswer(step: Step): Answer {
   refuseUnfinished(step)
-  if (isTooDeep(step.response.messages))
-    throw new Trouble('answered with JSON that is nested too deep', { again: true })
+  if (step.toolCalls.some(({ input }) => isBottomless(input))) {
+    throw new Trouble('made a tool call with arguments that are nested too deep', { again: true })
+  }
   const calls = ownCalls(step)
   if (step.text.trim() === '' && calls.length === 0) {
     throw new Trouble('gave an empty answer', { again: true, detail: `finish reason ${step.finishReason}` })
@@ -66,6 +67,15 @@ function readableInput({ toolName, input }: { toolName: string; input: unknown }
   const value = plain(typeof input === 'string' && input.trim() === '' ? {} : input)
   if (isObject(value)) return value
   throw new Trouble(`called ${toolName} with arguments that are not a JSON object`, { again: true })
+}
+
+function isBottomless(input: unknown): boolean {
+  try {
+    return isTooDeep(JSON.stringify(input) ?? '')
+  } catch {
+    // Too deep even to be written.
+    return true
+  }
 }
 
 /** The SDK hides what it calls invalid; the conversation shows the calls as they are answered. */

@@ -35,7 +35,10 @@ export function createModels({
     async turn(request) {
       request.signal.throwIfAborted()
       if (request.model === OFFLINE) return offlineTurn(request)
-      remote ??= loadRemote()
+      remote ??= loadRemote().catch((error) => {
+        remote = undefined
+        throw error
+      })
       return (await remote)(request)
     },
   }

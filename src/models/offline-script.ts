@@ -52,8 +52,8 @@ function cutAtBlank(text: string): [string, string] {
 /** Anything but an object makes the line plain text. */
 function objectFrom(json = ''): CallInput | undefined {
   try {
+    if (isTooDeep(json)) return undefined
     const value: unknown = JSON.parse(json)
-    if (isTooDeep(value)) return undefined
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as CallInput) : undefined
   } catch {
     return undefined

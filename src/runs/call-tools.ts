@@ -1,10 +1,11 @@
 /** The tool calls of one model turn: all at once, each through the journal, none of them twice. */
-import type { Tool, ToolAnswer } from '../contract/tool.ts'
+import type { Tool, ToolAnswer, ToolCallContext } from '../contract/tool.ts'
 import type { ToolResultMessage, TurnCall } from '../models/models.ts'
-import type { ClaimedRun, RecordedStep } from '../store/claim-write.ts'
-import { bounded, isObject, toResult } from './conversation.ts'
+import type { ClaimedRun } from '../store/claim-write.ts'
+import { bounded, cut, isObject, toResult } from './conversation.ts'
 import { mayRepeat, OUTCOME_UNKNOWN } from './in-doubt.ts'
-import type { Journal, StepOutcome } from './journal.ts'
+import type { Journal, KnownStep, StepOutcome } from './journal.ts'
+import { unlessAborted } from './unless-aborted.ts'
 
 export interface CallToolsParts {
   run: ClaimedRun
@@ -19,7 +20,7 @@ interface CallStep {
   key: string
   call: TurnCall
   /** What is known already, from an earlier attempt or because the call cannot be made at all. */
-  outcome?: StepOutcome | RecordedStep
+  outcome?: StepOutcome | KnownStep
   tool?: Tool
 }
 
@@ -29,7 +30,8 @@ export async function callTools(turn: number, calls: TurnCall[], parts: CallTool
   await journal.commit()
   const open = steps.filter(({ outcome }) => outcome === undefined)
   if (open.length > 0) {
-    const waitsOnRuns = open.every(({ tool }) => tool?.waits_on_run)
+    // One is enough: with a slot in hand for the others' sake, the run could keep out the very one that it waits for.
+    const waitsOnRuns = open.some(({ tool }) => tool?.waits_on_run)
     await parts.during(waitsOnRuns, () => makeAll(open, parts))
   }
   return { role: 'tool', results: steps.map(({ call, outcome }) => toResult(call, outcome ?? NEVER)) }
@@ -68,7 +70,7 @@ async function makeAll(open: CallStep[], { run, journal, signal }: CallToolsPart
   let left = open.length
   await Promise.all(
     open.map(async (step) => {
-      step.outcome = await make(step, `${run.id}:${step.key}`, signal)
+      step.outcome = await make(step, { key: `${run.id}:${step.key}`, signal }, journal)
       journal.settle(step.key, step.outcome)
       left -= 1
       if (left > 0) await journal.commit()
@@ -76,32 +78,26 @@ async function makeAll(open: CallStep[], { run, journal, signal }: CallToolsPart
   )
 }
 
-async function make({ call, tool }: CallStep, key: string, signal: AbortSignal): Promise<StepOutcome> {
+async function make({ call, tool }: CallStep, context: ToolCallContext, journal: Journal): Promise<StepOutcome> {
+  const { signal } = context
   try {
-    const answer = await unlessAborted(signal, (tool as Tool).call(call.input, { key, signal }))
-    return toOutcome(answer)
+    // A cancel may have come between the commit of the intent and now.
+    signal.throwIfAborted()
+    return toOutcome(await unlessAborted(signal, (tool as Tool).call(call.input, context)), journal.room())
   } catch (error) {
     if (signal.aborted) throw signal.reason
     return { status: 'error', output: null, error: messageOf(error) }
   }
 }
 
-function toOutcome({ output, is_error }: ToolAnswer): StepOutcome {
-  const kept = bounded(output ?? null)
+function toOutcome({ output, is_error }: ToolAnswer, room: number): StepOutcome {
+  const kept = bounded(output ?? null, room)
   return is_error
     ? { status: 'error', output: kept, error: 'The tool answered with an error' }
     : { status: 'completed', output: kept, error: null }
 }
 
-const messageOf = (error: unknown): string =>
-  error instanceof Error && error.message ? error.message : 'The call failed'
+const LONGEST_ERROR = 4096
 
-/** A tool that does not listen to its signal is left behind. */
-function unlessAborted<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
-}
+const messageOf = (error: unknown): string =>
+  error instanceof Error && error.message ? cut(String(error.message), LONGEST_ERROR) : 'The call failed'

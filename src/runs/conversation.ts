@@ -3,7 +3,7 @@ import { isTooDeep } from '../contract/json-depth.ts'
 import type { CallInput } from '../contract/run.ts'
 import type { Json } from '../contract/tool.ts'
 import type { ToolResultMessage, TurnCall } from '../models/models.ts'
-import type { RecordedStep } from '../store/claim-write.ts'
+import type { KnownStep } from './journal.ts'
 
 /** What the model gets to read of one answer. */
 const MODEL_READS = 256 * 1024
@@ -36,21 +36,23 @@ const partsOf = (content: Json, type: string): Part[] =>
 export const isObject = (value: Json | undefined): value is Part =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** An answer as the journal keeps it: whole, or the beginning of its text. */
-export function bounded(output: Json): Json {
-  if (isTooDeep(output)) return cut(asText(output), STEP_KEEPS)
-  const size = typeof output === 'string' ? output.length : JSON.stringify(output).length
-  return size <= STEP_KEEPS ? output : cut(asText(output), STEP_KEEPS)
+/** An answer as the journal keeps it: whole, or the beginning of its text when there is no room for more. */
+export function bounded(output: Json, room: number): Json {
+  const json = typeof output === 'string' ? output : JSON.stringify(output)
+  const most = Math.min(STEP_KEEPS, room)
+  if (json.length > most) return cut(asText(output), most)
+  return typeof output !== 'string' && isTooDeep(json) ? json : output
 }
 
 /** Read from the record alone, so that a replayed conversation is the same to the letter. */
-export function toResult(call: TurnCall, { status, output, error }: Pick<RecordedStep, 'status' | 'output' | 'error'>) {
-  const text = output === null && error !== null ? error : asText(output)
+export function toResult(call: TurnCall, { status, output, error }: Pick<KnownStep, 'status' | 'output' | 'error'>) {
+  const text = (output === null && error !== null ? error : asText(output)).toWellFormed()
   const result: ToolResult = { call_id: call.id, name: call.name, text: cut(text, MODEL_READS), is_error: false }
   return status === 'completed' ? result : { ...result, is_error: true }
 }
 
 const asText = (output: Json): string => (typeof output === 'string' ? output : JSON.stringify(output))
 
-const cut = (text: string, size: number): string =>
-  text.length <= size ? text : `${text.slice(0, size)}\n[cut here: ${text.length} characters in all]`
+/** Never through the middle of a character. */
+export const cut = (text: string, size: number): string =>
+  text.length <= size ? text : `${text.slice(0, size).toWellFormed()}\n[cut here: ${text.length} characters in all]`

@@ -26,6 +26,8 @@ export async function converse(parts: ConverseParts): Promise<Ending> {
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
   const chat: ChatMessage[] = [...run.messages]
   for (let n = 1; ; n++) {
+    if (turn.stopping()) throw new RunAborted('stopped')
+    if (parts.journal.room() === 0) return TOO_LARGE
     const { content, finish } = await speak(n, chat, parts)
     const calls = callsOf(content)
     if (calls.length === 0) return { result: textOf(content), message: finish === 'length' ? CUT_OFF : 'Completed' }
@@ -34,7 +36,6 @@ export async function converse(parts: ConverseParts): Promise<Ending> {
     if (turn.stopping()) throw new RunAborted('stopped')
     const during = whileCalling(parts)
     chat.push({ role: 'assistant', content }, await callTools(n, calls, { ...parts, tools: byName, during }))
-    if (turn.stopping()) throw new RunAborted('stopped')
     await giveWay(parts)
   }
 }
@@ -70,12 +71,12 @@ async function speak(
 
 /** Calls that all wait for other runs need no slot meanwhile: else two runs could wait for each other for ever. */
 const whileCalling =
-  ({ turn, meter, waiting }: ConverseParts) =>
+  ({ turn, journal, meter, waiting }: ConverseParts) =>
   async (waitsOnRuns: boolean, work: () => Promise<void>): Promise<void> => {
     if (!waitsOnRuns) return work()
     await waiting(true)
-    // The calls count as executing, the wait for a slot after them does not.
-    await turn.withoutSlot(() => work().finally(meter.pause))
+    // The calls count as executing, the wait for a slot after them does not; what came of them is on disk by then.
+    await turn.withoutSlot(() => work().then(journal.commit).finally(meter.pause))
     meter.resume()
     await waiting(false)
   }
@@ -89,6 +90,11 @@ async function giveWay({ turn, journal, meter, waiting }: ConverseParts): Promis
   await turn.yieldSlot()
   meter.resume()
   await waiting(false)
+}
+
+const TOO_LARGE: Ending = {
+  code: 'MODEL_ERROR',
+  message: 'The run was ended: its steps have become too large to go on',
 }
 
 const CUT_OFF = "Completed, but the model's answer was cut off at its output limit"

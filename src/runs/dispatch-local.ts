@@ -11,6 +11,8 @@ import { createExecution, type Execution } from './execution.ts'
 import { createFairQueue } from './fair-queue.ts'
 import { createSweep } from './sweep.ts'
 
+/** For the cancel of a run that nobody has in hand: it takes no slot, so it counts for no agent. */
+const NOBODY = 0
 /** What ignores its signal for longer than this is left behind. */
 const LAST_WORD_MS = 1000
 
@@ -118,8 +120,7 @@ export function createLocalDispatcher({ store, execute, slots, maxQueued, log }:
       if (execution) return execution.abort(new RunAborted('cancelled'))
       if (stop.signal.aborted) return
       // Its claim ends it, which takes no slot: a full house must not keep it waiting.
-      const agentId = queue.remove(id)
-      if (agentId !== undefined) void launch({ id, agentId }, false)
+      void launch({ id, agentId: queue.remove(id) ?? NOBODY }, false)
     },
 
     stop(withinMs) {

@@ -40,8 +40,8 @@ export interface Turn {
   yieldSlot(): Promise<void>
   /**
    * Gives the slot back while the work waits for another run; what comes of the work is passed on with a slot in hand.
-   * Not when the run is to end (the signal is aborted, or the service stops): then at once. Of several at a time the
-   * last one brings the slot back.
+   * Not when the run is to end (the work failed, the signal is aborted, the service stops): then at once. Of several at
+   * a time the last one brings the slot back.
    */
   withoutSlot<Value>(work: () => Promise<Value>): Promise<Value>
 }

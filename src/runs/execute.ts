@@ -16,6 +16,7 @@ import { type Execute, RunAborted, type Turn } from './dispatch.ts'
 import { type Journal, openJournal } from './journal.ts'
 import { startMeter } from './meter.ts'
 import { isOutage, persist } from './persist.ts'
+import { unlessAborted } from './unless-aborted.ts'
 import type { Feed } from './watch.ts'
 
 /** How often a long step says that it is still at work. */
@@ -61,7 +62,7 @@ async function perform(run: ClaimedRun, turn: Turn, { store, models, tools, feed
   const onLimit = () => own.abort(new RunAborted('timeout'))
   const meter = startMeter({ clock, consumed_ms, limit_ms: timeout_seconds * 1000, onLimit })
   const journal = openJournal({ run, store, clock, meter, feed, stopping: turn.stopping })
-  const beat = setInterval(() => journal.beat().catch((error) => own.abort(error)), BEAT_MS)
+  const beat = everyNowAndThen(() => journal.beat().catch((error) => own.abort(error)))
 
   const waiting = async (isWaiting: boolean) => {
     const phase = isWaiting ? 'waiting' : 'executing'
@@ -69,30 +70,56 @@ async function perform(run: ClaimedRun, turn: Turn, { store, models, tools, feed
     feed.changed(run.id)
   }
   try {
-    const available = await tools.forAgent(run)
+    const available = await unlessAborted(signal, tools.forAgent(run))
     const ending = await converse({ run, journal, meter, models, tools: available, turn, signal, waiting })
     await journal.end(ending)
   } catch (error) {
     const reason = signal.aborted ? signal.reason : error
     // Whatever is still under way has nobody left to answer to.
     own.abort(reason)
-    await settle(reason, run, journal, log)
+    await settle(reason, { run, turn, journal, log }).catch((failure) => {
+      if (!isSuperseded(failure)) throw failure
+      log.warn({ run_id: run.id, epoch: run.epoch }, TAKEN_OVER)
+    })
   } finally {
     clearInterval(beat)
     meter.pause()
   }
 }
 
-async function settle(error: unknown, run: ClaimedRun, journal: Journal, log: Log): Promise<void> {
+interface Settling {
+  run: ClaimedRun
+  turn: Turn
+  journal: Journal
+  log: Log
+}
+
+async function settle(error: unknown, { run, turn, journal, log }: Settling): Promise<void> {
   if (error instanceof RunAborted && error.reason === 'stopped') return journal.release()
-  if (error instanceof RunAborted && error.reason === 'superseded') {
-    return log.warn({ run_id: run.id, epoch: run.epoch }, 'another owner has taken the run over')
+  if (isSuperseded(error)) throw error
+  if (isOutage(error)) {
+    // Whoever dispatches tries it again; at a stop it goes on from its journal at the next start.
+    if (!turn.stopping()) throw error
+    return log.warn({ run_id: run.id, err: error }, 'the run could not be recorded')
   }
-  // Only while stopping: the run goes on from its journal at the next start.
-  if (isOutage(error)) return log.warn({ run_id: run.id, err: error }, 'the run could not be recorded')
   const failure = toFailure(error, run)
   if (failure.code === 'INTERNAL_ERROR') log.error({ run_id: run.id, err: error }, 'the run failed')
   await journal.end(failure)
+}
+
+const TAKEN_OVER = 'another owner has taken the run over'
+
+const isSuperseded = (error: unknown) => error instanceof RunAborted && error.reason === 'superseded'
+
+/** One at a time: in a long outage they would only pile up. */
+function everyNowAndThen(work: () => Promise<void>): NodeJS.Timeout {
+  let isUnderWay = false
+  return setInterval(async () => {
+    if (isUnderWay) return
+    isUnderWay = true
+    await work()
+    isUnderWay = false
+  }, BEAT_MS)
 }
 
 function toFailure(error: unknown, run: ClaimedRun): RunFailure {

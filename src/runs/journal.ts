@@ -7,19 +7,25 @@ import type { Json } from '../contract/tool.ts'
 import type { ClaimedRun, RecordedStep } from '../store/claim-write.ts'
 import type { Ending } from '../store/end-write.ts'
 import type { Entry, Intent, Outcome } from '../store/journal-write.ts'
+import { readJson } from '../store/json.ts'
 import type { Store } from '../store/store.ts'
 import { RunAborted } from './dispatch.ts'
 import type { Meter } from './meter.ts'
 import { persist } from './persist.ts'
 import type { Feed } from './watch.ts'
 
+/** What is kept of all outcomes of a run together: it has to be read whole, for a replay and for whoever looks at it. */
+const RUN_KEEPS = 16 * 1024 * 1024
+
 export interface Journal {
   /** The step as an earlier attempt left it. */
-  known(key: string): RecordedStep | undefined
+  known(key: string): KnownStep | undefined
   intend(step: Pick<Intent, 'key' | 'type' | 'name' | 'server'> & { input: Json }): void
   /** Its outcome was never recorded, and it may be done again. */
   again(key: string): void
   settle(key: string, outcome: StepOutcome): void
+  /** Characters that the outcome of a step may still have. A run that has used up its room is not worth going on with. */
+  room(): number
   /** Resolves once everything collected so far is on disk; at once when nothing was. */
   commit(): Promise<void>
   /** Writes how long the run has been executing, and notices what happened to it elsewhere. */
@@ -28,6 +34,9 @@ export interface Journal {
   /** Lets go of a run that is not at its end: whoever comes next goes on from here. */
   release(): Promise<void>
 }
+
+/** A recorded step, its output read. */
+export type KnownStep = Omit<RecordedStep, 'output'> & { output: Json }
 
 export interface StepOutcome extends Pick<Outcome, 'status' | 'error'> {
   output: Json
@@ -47,6 +56,7 @@ interface JournalParts {
 export function openJournal({ run, store, clock, meter, feed, stopping }: JournalParts): Journal {
   const earlier = new Map(run.steps.map((step) => [step.key, step]))
   let position = run.steps.length
+  let used = run.steps.reduce((sum, { output }) => sum + (output?.length ?? 0), 0)
   let collected: Entry[] = []
   let last: Promise<unknown> = Promise.resolve()
 
@@ -72,14 +82,20 @@ export function openJournal({ run, store, clock, meter, feed, stopping }: Journa
   const commit = () => inTurn(async () => (collected.length > 0 ? record(null) : undefined))
 
   return {
-    known: (key) => earlier.get(key),
+    known(key) {
+      const step = earlier.get(key)
+      return step && { ...step, output: step.output === null ? null : readJson(step.output) }
+    },
     intend({ input, ...step }) {
       collected.push({ kind: 'intent', ...step, position: position++, input: toText(input) })
     },
     again: (key) => void collected.push({ kind: 'again', key }),
     settle(key, { output, usage = null, retries = 0, ...rest }) {
-      collected.push({ kind: 'outcome', key, ...rest, output: toText(output), usage, retries })
+      const text = toText(output)
+      used += text?.length ?? 0
+      collected.push({ kind: 'outcome', key, ...rest, output: text, usage, retries })
     },
+    room: () => Math.max(0, RUN_KEEPS - used),
     commit,
     beat: () => inTurn(() => record(null)),
     end: (ending) => inTurn(() => record(ending)),

@@ -28,6 +28,7 @@ export function createSlot({ queue, pump, run, isHeld, mayWait }: SlotParts): Sl
   let arrival: PromiseWithResolvers<void> | undefined
   /** Works that are under way without the slot. */
   let away = 0
+  let isEnding = false
 
   function arrived() {
     arrival?.resolve()
@@ -68,13 +69,18 @@ export function createSlot({ queue, pump, run, isHeld, mayWait }: SlotParts): Sl
     },
     async without(work) {
       away += 1
+      isEnding = false
       stopWaiting()
       giveBack()
       try {
         return await work()
+      } catch (error) {
+        // It has nothing left to do but to end, and needs no slot for that.
+        isEnding = true
+        throw error
       } finally {
         away -= 1
-        await regain()
+        if (!isEnding) await regain()
       }
     },
   }

@@ -4,10 +4,8 @@
  */
 import { AppError } from '../contract/errors.ts'
 import type { FirstMessage, RunPhase } from '../contract/run.ts'
-import type { Json } from '../contract/tool.ts'
 import { CANCELLED, endRun } from './end-write.ts'
 import { FIRST_STEP, recordFirstIntent } from './journal-write.ts'
-import { readJson } from './json.ts'
 import { first, only, rows, sql, type Write } from './statement.ts'
 
 /** A run that was there when its process died this often is not tried again. */
@@ -35,7 +33,8 @@ export interface RecordedStep {
   /** The owner that wrote it last; our own epoch means that this attempt did. */
   epoch: number
   status: 'running' | 'completed' | 'error' | 'unknown'
-  output: Json
+  /** JSON text, read by whoever replays it. */
+  output: string | null
   error: string | null
 }
 
@@ -164,9 +163,8 @@ function* firstStep(id: number, { epoch, model, journal_seq, started_at }: RunRo
 }
 
 function* journalOf(id: number): Write<RecordedStep[]> {
-  const steps = yield* rows<Omit<RecordedStep, 'output'> & { output: string | null }>(sql`
+  return yield* rows<RecordedStep>(sql`
     SELECT key, epoch, status, output, error FROM steps WHERE run_id = ${id} ORDER BY position`)
-  return steps.map((step) => ({ ...step, output: step.output === null ? null : readJson(step.output) }))
 }
 
 function* limitOf(agentId: number): Write<number | null> {

@@ -56,7 +56,7 @@ export function claimFacts(open: OpenStore): void {
     const second = await claim(store, id, 'two', AT + 9)
     expect(second).toMatchObject({ epoch: 2, consumed_ms: 70 })
     expect(second.steps).toEqual([
-      { key: '1', epoch: 1, status: 'completed', output: [1], error: null },
+      { key: '1', epoch: 1, status: 'completed', output: '[1]', error: null },
       { key: '1.0', epoch: 1, status: 'running', output: null, error: null },
     ])
     const run = await get(store, id)

@@ -175,11 +175,12 @@ describe('a cancelled run', () => {
     expect(begun).toEqual([1, 3, 2])
   })
 
-  test('that nobody knows is left to its row', async () => {
-    const { dispatch, begun } = openHouse()
+  test('that nobody has in hand is taken up to be ended, without a slot', async () => {
+    const { dispatch, accept, begun } = openHouse()
     await dispatch.start()
+    accept(A, [1])
     dispatch.cancel(99)
-    expect(begun).toEqual([])
+    expect(begun).toEqual([1, 99])
   })
 })
 

@@ -21,9 +21,19 @@ let connection: { db: DatabaseSync; statements: Map<string, StatementSync>; inod
 
 port.on('message', (message: ToThread) => {
   const { writes, closing } = everythingThatWaits(message)
-  if (writes.length > 0) port.postMessage(commitTogether(writes))
+  if (writes.length > 0) answer(commitTogether(writes))
   if (closing) close()
 })
+
+/** An answer that cannot be copied is a mistake of ours, and the fault of one write: the others get theirs. */
+function answer(replies: WriteReply[]): void {
+  try {
+    port.postMessage(replies)
+  } catch (error) {
+    if (replies.length === 1) port.postMessage(replies.map(({ id }) => refusal(id, error)))
+    else for (const reply of replies) answer([reply])
+  }
+}
 
 function everythingThatWaits(firstMessage: ToThread) {
   const writes: WriteRequest[] = []
@@ -93,8 +103,14 @@ function open() {
   return connection
 }
 
-/** A deleted or replaced file goes on taking writes that nobody will ever read: 0 for a file that is gone. */
-const inodeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino ?? 0
+/** A deleted or replaced file goes on taking writes that nobody will ever read: 0 for one that cannot be found. */
+function inodeOf(path: string): number {
+  try {
+    return statSync(path).ino
+  } catch {
+    return 0
+  }
+}
 
 /** Closing also rolls back whatever the failed transaction left. */
 function disconnect(): void {

@@ -49,6 +49,7 @@ export function startWriterThread(file: string): WriterThread {
     const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: { file } })
     worker.on('message', (replies: WriteReply[]) => replies.forEach(settle))
     worker.on('error', failAll)
+    worker.on('messageerror', failAll)
     worker.on('exit', () => thread === worker && failAll(new Error('the writer thread ended')))
     return worker
   }
