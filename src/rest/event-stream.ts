@@ -3,7 +3,7 @@
  * slow reader costs one batch of memory; one that goes away ends the watching at once.
  */
 import type { Runs } from '../runs/runs.ts'
-import type { RunChanges } from '../store/runs.ts'
+import type { RunChanges } from '../store/runs/reads.ts'
 import type { Log } from '../telemetry/log.ts'
 
 interface Watched {

@@ -6,7 +6,7 @@
 import type { AgentReads } from './agents.ts'
 import type { EnvironmentReads } from './environments.ts'
 import type { Load } from './load.ts'
-import type { RunReads } from './runs.ts'
+import type { RunReads } from './runs/reads.ts'
 import type { Writer } from './writes.ts'
 
 export interface Store {

@@ -1,10 +1,11 @@
 /** Every write by name. Names and plain inputs can cross to the thread or the connection that owns the transaction. */
-import { acceptRun, forgetRequestKeys } from './accept-write.ts'
+
 import { createAgent, relocateAgent, removeAgent, updateAgent } from './agents-write.ts'
-import { abandonRun, claimRun, markInterrupted, releaseRun, requestCancel, setPhase } from './claim-write.ts'
 import { ensureEnvironment, recordSync } from './environments-write.ts'
-import { recordSteps } from './journal-write.ts'
-import { removeEndedRuns } from './retention-write.ts'
+import { acceptRun, forgetRequestKeys } from './runs/accept-write.ts'
+import { abandonRun, claimRun, markInterrupted, releaseRun, requestCancel, setPhase } from './runs/claim-write.ts'
+import { recordSteps } from './runs/journal-write.ts'
+import { removeEndedRuns } from './runs/retention-write.ts'
 import { rows, sql, type Write } from './statement.ts'
 
 export const WRITES = {

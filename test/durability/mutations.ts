@@ -35,7 +35,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'every request makes a run, whatever its key',
     changes: [
       {
-        file: 'src/store/accept-write.ts',
+        file: 'src/store/runs/accept-write.ts',
         find: 'request_key && (yield* earlierAnswer(request_key, at))',
         replace: 'null as never',
       },
@@ -46,7 +46,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'the key is looked up only before the transaction',
     changes: [
       {
-        file: 'src/store/accept-write.ts',
+        file: 'src/store/runs/accept-write.ts',
         find: 'request_key && (yield* earlierAnswer(request_key, at))',
         replace: 'null as never',
       },
@@ -54,11 +54,11 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'any call in doubt is made again',
-    changes: [{ file: 'src/runs/in-doubt.ts', find: "tool?.repeat === 'safe'", replace: 'tool !== undefined' }],
+    changes: [{ file: 'src/runs/execute/in-doubt.ts', find: "tool?.repeat === 'safe'", replace: 'tool !== undefined' }],
   },
   {
     name: 'no call in doubt is made again',
-    changes: [{ file: 'src/runs/in-doubt.ts', find: "tool?.repeat === 'safe'", replace: 'false' }],
+    changes: [{ file: 'src/runs/execute/in-doubt.ts', find: "tool?.repeat === 'safe'", replace: 'false' }],
   },
   {
     name: 'hints of tools are believed without trust',
@@ -74,12 +74,12 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'an ended run can end again',
     changes: [
       {
-        file: 'src/store/journal-write.ts',
+        file: 'src/store/runs/journal-write.ts',
         find: "AND epoch = ${epoch} AND status = 'running' RETURNING journal_seq, cancel_requested_at",
         replace: 'AND epoch = ${epoch} RETURNING journal_seq, cancel_requested_at',
       },
       {
-        file: 'src/store/end-write.ts',
+        file: 'src/store/runs/end-write.ts',
         find: "WHERE id = ${run_id} AND status = 'running' RETURNING agent_id",
         replace: 'WHERE id = ${run_id} RETURNING agent_id',
       },
@@ -89,7 +89,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'an owner before may still write',
     changes: [
       {
-        file: 'src/store/journal-write.ts',
+        file: 'src/store/runs/journal-write.ts',
         find: "AND epoch = ${epoch} AND status = 'running' RETURNING journal_seq, cancel_requested_at",
         replace: "AND status = 'running' RETURNING journal_seq, cancel_requested_at",
       },
@@ -99,7 +99,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'recorded calls are made again',
     changes: [
       {
-        file: 'src/runs/call-tools.ts',
+        file: 'src/runs/execute/call-tools.ts',
         find: "if (known && known.status !== 'running') return { key, call, outcome: known }",
         replace: '',
       },
@@ -108,14 +108,18 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'recorded model turns are made again',
     changes: [
-      { file: 'src/runs/converse.ts', find: "if (known?.status === 'completed') return known.output", replace: '' },
+      {
+        file: 'src/runs/execute/converse.ts',
+        find: "if (known?.status === 'completed') return { content: known.output, finish: 'tool-calls' }",
+        replace: '',
+      },
     ],
   },
   {
     name: 'a call is made before its intent is on disk',
     changes: [
       {
-        file: 'src/runs/call-tools.ts',
+        file: 'src/runs/execute/call-tools.ts',
         find: '  await journal.commit()\n  const open',
         replace: '  void journal.commit().catch(() => {})\n  const open',
       },
@@ -125,7 +129,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'the key of a call changes when it is made again',
     changes: [
       {
-        file: 'src/runs/call-tools.ts',
+        file: 'src/runs/execute/call-tools.ts',
         find: '`${run.id}:${step.key}`',
         replace: '`${run.id}:${step.key}${run.epoch > 1 ? `:${run.epoch}` : ""}`',
       },
@@ -133,18 +137,18 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a stop drops what it has not written',
-    changes: [{ file: 'src/runs/execute.ts', find: 'return journal.release()', replace: 'return' }],
+    changes: [{ file: 'src/runs/execute/execute.ts', find: 'return journal.release()', replace: 'return' }],
   },
   {
     name: 'recovery does not look whether a run was cancelled',
     changes: [
       {
-        file: 'src/store/claim-write.ts',
+        file: 'src/store/runs/claim-write.ts',
         find: 'if (yield* takeCancelled(id)) {',
         replace: 'if ((yield* takeCancelled(0)) && id === 0) {',
       },
       {
-        file: 'src/store/journal-write.ts',
+        file: 'src/store/runs/journal-write.ts',
         find: 'const cancel_requested = run.cancel_requested_at !== null',
         replace: 'const cancel_requested = false as boolean',
       },
@@ -154,7 +158,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'crashes are not counted',
     changes: [
       {
-        file: 'src/store/claim-write.ts',
+        file: 'src/store/runs/claim-write.ts',
         find: 'crashes = crashes + CASE WHEN owner <> ${owner} THEN 1 ELSE 0 END',
         replace: 'crashes = crashes + CASE WHEN owner <> ${owner} THEN 0 ELSE 0 END',
       },
@@ -164,7 +168,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'a stop in good order counts as a crash',
     changes: [
       {
-        file: 'src/store/claim-write.ts',
+        file: 'src/store/runs/claim-write.ts',
         find: "SET owner = NULL, phase = 'recovering'",
         replace: "SET phase = 'recovering'",
       },
@@ -174,7 +178,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'consumed time is forgotten',
     changes: [
       {
-        file: 'src/store/claim-write.ts',
+        file: 'src/store/runs/claim-write.ts',
         find: '...{ id, epoch, agent_id, environment_id, environment, model, consumed_ms, timeout_seconds },',
         replace:
           '...{ id, epoch, agent_id, environment_id, environment, model, consumed_ms: 0 * consumed_ms, timeout_seconds },',
@@ -183,13 +187,13 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'the counter of running runs is forgotten at the end',
-    changes: [{ file: 'src/store/end-write.ts', find: "yield* countRuns(run, 'running', -1)", replace: '' }],
+    changes: [{ file: 'src/store/runs/end-write.ts', find: "yield* countRuns(run, 'running', -1)", replace: '' }],
   },
   {
     name: 'interrupted runs are not taken up again',
     changes: [
       {
-        file: 'src/store/claim-write.ts',
+        file: 'src/store/runs/claim-write.ts',
         find: "WHERE status = 'running' AND phase IN ('executing', 'waiting') RETURNING id",
         replace: "WHERE status = 'running' AND phase IN ('waiting') RETURNING id",
       },

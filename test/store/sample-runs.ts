@@ -1,10 +1,10 @@
 // Runs as the store's tests need them: accepted, claimed, recorded and ended in one line each.
 import { expect } from 'vitest'
 import type { Run, RunSource } from '../../src/contract/run.ts'
-import type { AcceptRun } from '../../src/store/accept-write.ts'
-import type { Ending } from '../../src/store/end-write.ts'
-import type { Entry, Intent, Outcome } from '../../src/store/journal-write.ts'
-import type { RunFilter } from '../../src/store/runs.ts'
+import type { AcceptRun } from '../../src/store/runs/accept-write.ts'
+import type { Ending } from '../../src/store/runs/end-write.ts'
+import type { Entry, Intent, Outcome } from '../../src/store/runs/journal-write.ts'
+import type { RunFilter } from '../../src/store/runs/reads.ts'
 import type { Store } from '../../src/store/store.ts'
 import { AT, createAgent, createEnvironment, everyPage } from './sample.ts'
 

@@ -1,6 +1,6 @@
 // A run comes to be together with its count and its idempotency key, or not at all.
 import { expect, test } from 'vitest'
-import type { AcceptRun, RequestKey } from '../../src/store/accept-write.ts'
+import type { AcceptRun, RequestKey } from '../../src/store/runs/accept-write.ts'
 import type { Store } from '../../src/store/store.ts'
 import { AT, createEnvironment, outcome } from './sample.ts'
 import { accept, acceptId, createRunnable, get, type RunnableAgent, totalOf } from './sample-runs.ts'

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Run, SourceType } from '../../src/contract/run.ts'
-import type { RunFilter } from '../../src/store/runs.ts'
+import type { RunFilter } from '../../src/store/runs/reads.ts'
 import { AT } from './sample.ts'
 import {
   acceptId,

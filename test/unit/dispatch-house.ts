@@ -2,9 +2,9 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { pino } from 'pino'
 import type { Execute, Turn } from '../../src/runs/dispatch.ts'
-import { createLocalDispatcher } from '../../src/runs/dispatch-local.ts'
+import { createLocalDispatcher } from '../../src/runs/local/dispatch-local.ts'
 import type { FiledAgent } from '../../src/store/agent-look-up.ts'
-import type { WaitingRun } from '../../src/store/runs.ts'
+import type { WaitingRun } from '../../src/store/runs/reads.ts'
 import type { Writer } from '../../src/store/writes.ts'
 
 interface HouseOptions {

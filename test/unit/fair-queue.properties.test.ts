@@ -1,7 +1,7 @@
 // What holds for the queue whatever is done to it, checked against a plain model that is slow and obvious.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createFairQueue } from '../../src/runs/fair-queue.ts'
+import { createFairQueue } from '../../src/runs/local/fair-queue.ts'
 
 const AGENTS = [1, 2, 3, 4]
 

@@ -1,6 +1,6 @@
 // Who gets the next slot: turns between agents, order within one, limits, shares, and no trace of the idle.
 import { expect, test } from 'vitest'
-import { createFairQueue, type FairQueue } from '../../src/runs/fair-queue.ts'
+import { createFairQueue, type FairQueue } from '../../src/runs/local/fair-queue.ts'
 
 const A = 1
 const B = 2

@@ -3,12 +3,12 @@
  * at many rows goes to the search. Long texts are cut inside the database, so that a page is never megabytes.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { Page, PageRequest } from '../contract/page.ts'
-import type { Run } from '../contract/run.ts'
-import { environmentId, hasCounter, hasIndex, matches, type RunFilter } from './run-filter.ts'
-import { SHORT_COLUMNS, toRun } from './run-record.ts'
-import type { Tables } from './schema.ts'
-import type { Search } from './search.ts'
+import type { Page, PageRequest } from '../../contract/page.ts'
+import type { Run } from '../../contract/run.ts'
+import type { Tables } from '../schema.ts'
+import type { Search } from '../search.ts'
+import { environmentId, hasCounter, hasIndex, matches, type RunFilter } from './filter.ts'
+import { SHORT_COLUMNS, toRun } from './record.ts'
 
 const MOST_CHARACTERS = 4096
 /** Variables above this size in all are left to the run's own record. */

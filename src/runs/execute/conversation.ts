@@ -1,8 +1,8 @@
 /** What the journal says as a conversation: the calls and the text of a model turn, and what a tool's answer reads like. */
-import { isTooDeep } from '../contract/json-depth.ts'
-import type { CallInput } from '../contract/run.ts'
-import type { Json } from '../contract/tool.ts'
-import type { ToolResultMessage, TurnCall } from '../models/models.ts'
+import { isTooDeep } from '../../contract/json-depth.ts'
+import type { CallInput } from '../../contract/run.ts'
+import type { Json } from '../../contract/tool.ts'
+import type { ToolResultMessage, TurnCall } from '../../models/models.ts'
 import type { KnownStep } from './journal.ts'
 
 /** What the model gets to read of one answer. */

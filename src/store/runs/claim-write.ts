@@ -2,11 +2,11 @@
  * Who executes a run. A claim raises the run's epoch: from then on every write of an earlier owner touches no row.
  * It also counts, before anything is executed, how often an owner vanished with the run in its hands.
  */
-import { AppError } from '../contract/errors.ts'
-import type { FirstMessage, RunPhase } from '../contract/run.ts'
+import { AppError } from '../../contract/errors.ts'
+import type { FirstMessage, RunPhase } from '../../contract/run.ts'
+import { first, only, rows, sql, type Write } from '../statement.ts'
 import { CANCELLED, endRun } from './end-write.ts'
 import { FIRST_STEP, recordFirstIntent } from './journal-write.ts'
-import { first, only, rows, sql, type Write } from './statement.ts'
 
 /** A run that was there when its process died this often is not tried again. */
 const MOST_CRASHES = 5

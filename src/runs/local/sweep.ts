@@ -1,7 +1,7 @@
 /** Finds runs by their rows: what earlier processes left, and later whatever nobody told about. */
 import { setImmediate as breathe } from 'node:timers/promises'
-import type { RunReads, WaitingRun } from '../store/runs.ts'
-import type { Log } from '../telemetry/log.ts'
+import type { RunReads, WaitingRun } from '../../store/runs/reads.ts'
+import type { Log } from '../../telemetry/log.ts'
 
 const PAGE = 1000
 const EVERY_MS = 5000

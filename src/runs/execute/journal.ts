@@ -2,17 +2,17 @@
  * A run's journal in the hands of its owner. What is about to happen and what came of it is collected, and written
  * in one commit by whoever next needs it on disk: so a model turn and a tool call together cost two commits.
  */
-import type { Clock } from '../clock.ts'
-import type { Json } from '../contract/tool.ts'
-import type { ClaimedRun, RecordedStep } from '../store/claim-write.ts'
-import type { Ending } from '../store/end-write.ts'
-import type { Entry, Intent, Outcome } from '../store/journal-write.ts'
-import { readJson } from '../store/json.ts'
-import type { Store } from '../store/store.ts'
-import { RunAborted } from './dispatch.ts'
+import type { Clock } from '../../clock.ts'
+import type { Json } from '../../contract/tool.ts'
+import { readJson } from '../../store/json.ts'
+import type { ClaimedRun, RecordedStep } from '../../store/runs/claim-write.ts'
+import type { Ending } from '../../store/runs/end-write.ts'
+import type { Entry, Intent, Outcome } from '../../store/runs/journal-write.ts'
+import type { Store } from '../../store/store.ts'
+import { RunAborted } from '../dispatch.ts'
+import type { Feed } from '../watch.ts'
 import type { Meter } from './meter.ts'
 import { persist } from './persist.ts'
-import type { Feed } from './watch.ts'
 
 /** What is kept of all outcomes of a run together: it has to be read whole, for a replay and for whoever looks at it. */
 const RUN_KEEPS = 16 * 1024 * 1024

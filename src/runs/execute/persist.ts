@@ -1,6 +1,6 @@
 /** Holds on to a write while the database cannot be used: what was done must not be forgotten because of a full disk. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AppError } from '../contract/errors.ts'
+import { AppError } from '../../contract/errors.ts'
 
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 2000

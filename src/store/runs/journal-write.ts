@@ -2,8 +2,9 @@
  * The journal of a run: what it is about to do, and what came of it. Whatever belongs together is one transaction.
  * Recording the same twice changes nothing, so a writer that is not sure whether a commit happened may try again.
  */
+
+import { first, rows, sql, type Write } from '../statement.ts'
 import { CANCELLED, type Ending, endRun } from './end-write.ts'
-import { first, rows, sql, type Write } from './statement.ts'
 
 export interface Intent {
   kind: 'intent'

@@ -1,8 +1,8 @@
 /** How a run comes to be: its row, its count and its idempotency key in one transaction, or none of them. */
-import { AppError } from '../contract/errors.ts'
-import type { FirstMessage, RunAccepted, RunSource } from '../contract/run.ts'
-import { countRuns } from './run-counts.ts'
-import { first, only, rows, sql, type Write } from './statement.ts'
+import { AppError } from '../../contract/errors.ts'
+import type { FirstMessage, RunAccepted, RunSource } from '../../contract/run.ts'
+import { first, only, rows, sql, type Write } from '../statement.ts'
+import { countRuns } from './counts.ts'
 
 const KEPT_MS = 24 * 60 * 60 * 1000
 /** Raised when old journals can no longer be replayed by new code. */

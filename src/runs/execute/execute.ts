@@ -3,21 +3,21 @@
  * Whatever happens here ends in one of three ways: the run has its terminal status, it was let go of for somebody
  * else to go on with, or it is somebody else's already.
  */
-import type { Clock } from '../clock.ts'
-import type { RunFailure } from '../contract/run.ts'
-import { ModelFailure, type Models } from '../models/models.ts'
-import type { Claim, ClaimedRun } from '../store/claim-write.ts'
-import { CANCELLED } from '../store/end-write.ts'
-import type { Store } from '../store/store.ts'
-import type { Log } from '../telemetry/log.ts'
-import { type Toolset, ToolsUnavailable } from '../tools/toolset.ts'
+import type { Clock } from '../../clock.ts'
+import type { RunFailure } from '../../contract/run.ts'
+import { ModelFailure, type Models } from '../../models/models.ts'
+import type { Claim, ClaimedRun } from '../../store/runs/claim-write.ts'
+import { CANCELLED } from '../../store/runs/end-write.ts'
+import type { Store } from '../../store/store.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { type Toolset, ToolsUnavailable } from '../../tools/toolset.ts'
+import { type Execute, RunAborted, type Turn } from '../dispatch.ts'
+import type { Feed } from '../watch.ts'
 import { converse } from './converse.ts'
-import { type Execute, RunAborted, type Turn } from './dispatch.ts'
 import { type Journal, openJournal } from './journal.ts'
 import { startMeter } from './meter.ts'
 import { isOutage, persist } from './persist.ts'
 import { unlessAborted } from './unless-aborted.ts'
-import type { Feed } from './watch.ts'
 
 /** How often a long step says that it is still at work. */
 const BEAT_MS = 10_000

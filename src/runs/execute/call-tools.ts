@@ -1,7 +1,7 @@
 /** The tool calls of one model turn: all at once, each through the journal, none of them twice. */
-import type { Tool, ToolAnswer, ToolCallContext } from '../contract/tool.ts'
-import type { ToolResultMessage, TurnCall } from '../models/models.ts'
-import type { ClaimedRun } from '../store/claim-write.ts'
+import type { Tool, ToolAnswer, ToolCallContext } from '../../contract/tool.ts'
+import type { ToolResultMessage, TurnCall } from '../../models/models.ts'
+import type { ClaimedRun } from '../../store/runs/claim-write.ts'
 import { bounded, cut, isObject, toResult } from './conversation.ts'
 import { mayRepeat, OUTCOME_UNKNOWN } from './in-doubt.ts'
 import type { Journal, KnownStep, StepOutcome } from './journal.ts'

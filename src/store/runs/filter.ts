@@ -1,8 +1,8 @@
 /** Which runs a list shows, and what that costs: whether counters and indexes know the answer, or rows must be looked at. */
 import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
-import type { RunStatus, SourceType } from '../contract/run.ts'
-import type { Tables } from './schema.ts'
-import type { Search } from './search.ts'
+import type { RunStatus, SourceType } from '../../contract/run.ts'
+import type { Tables } from '../schema.ts'
+import type { Search } from '../search.ts'
 
 export interface RunFilter {
   status?: RunStatus | undefined

@@ -1,11 +1,11 @@
 /** How the steps of a run are read. */
 import type { Kysely } from 'kysely'
-import type { Step } from '../contract/run.ts'
-import { isoTime } from '../contract/time.ts'
+import type { Step } from '../../contract/run.ts'
+import { isoTime } from '../../contract/time.ts'
+import { readJson } from '../json.ts'
+import type { StepRow, Tables } from '../schema.ts'
 import { FIRST_STEP } from './journal-write.ts'
-import { readJson } from './json.ts'
-import { duration, timeOrNull, toUsage } from './run-record.ts'
-import type { StepRow, Tables } from './schema.ts'
+import { duration, timeOrNull, toUsage } from './record.ts'
 
 export interface JournalledStep {
   seq: number

@@ -1,6 +1,6 @@
 /** One run in execution: what it sees of its dispatcher, how it is broken off, and that it is tried again when it fails. */
-import type { Log } from '../telemetry/log.ts'
-import { type Execute, RunAborted, type Turn } from './dispatch.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { type Execute, RunAborted, type Turn } from '../dispatch.ts'
 import type { FairQueue } from './fair-queue.ts'
 import { createSlot } from './slot.ts'
 

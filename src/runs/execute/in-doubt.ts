@@ -2,7 +2,7 @@
  * A tool call was about to be made when its process went away, and nobody knows whether it was.
  * It is made again only when the operator has said that this does no harm; otherwise the model is told.
  */
-import type { Tool } from '../contract/tool.ts'
+import type { Tool } from '../../contract/tool.ts'
 import type { StepOutcome } from './journal.ts'
 
 export const mayRepeat = (tool: Tool | undefined): tool is Tool => tool?.repeat === 'safe'

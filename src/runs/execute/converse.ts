@@ -1,11 +1,11 @@
 /** The loop of a run: the model speaks, its tools are called, it reads the answers, until it has nothing left to call. */
-import type { Tool } from '../contract/tool.ts'
-import { type ChatMessage, ModelFailure, type Models, type Turn as Said } from '../models/models.ts'
-import type { ClaimedRun } from '../store/claim-write.ts'
-import type { Ending } from '../store/end-write.ts'
+import type { Tool } from '../../contract/tool.ts'
+import { type ChatMessage, ModelFailure, type Models, type Turn as Said } from '../../models/models.ts'
+import type { ClaimedRun } from '../../store/runs/claim-write.ts'
+import type { Ending } from '../../store/runs/end-write.ts'
+import { RunAborted, type Turn } from '../dispatch.ts'
 import { callTools } from './call-tools.ts'
 import { callsOf, textOf } from './conversation.ts'
-import { RunAborted, type Turn } from './dispatch.ts'
 import type { Journal } from './journal.ts'
 import type { Meter } from './meter.ts'
 

@@ -1,8 +1,8 @@
 /** A run's row as the record that leaves the service. */
-import type { Run, RunFailure } from '../contract/run.ts'
-import { isoTime } from '../contract/time.ts'
-import { readJson } from './json.ts'
-import type { RunRow } from './schema.ts'
+import type { Run, RunFailure } from '../../contract/run.ts'
+import { isoTime } from '../../contract/time.ts'
+import { readJson } from '../json.ts'
+import type { RunRow } from '../schema.ts'
 
 /** What a record needs, without the texts: those a list cuts and everybody else reads whole. */
 export const SHORT_COLUMNS = [

@@ -1,5 +1,5 @@
 /** Measures how long a run has been executing, over all its attempts, and says when that is too long. */
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../clock.ts'
 
 export interface Meter {
   consumed(): number

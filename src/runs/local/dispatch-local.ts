@@ -2,11 +2,11 @@
  * Executes runs in this process: at once when there is a slot, else when their agent's turn comes. Nothing is polled to
  * start a run; a slow sweep finds those that nobody told about, because the row is the truth and a call only a hint.
  */
-import type { AgentReads } from '../store/agents.ts'
-import type { RunReads, WaitingRun } from '../store/runs.ts'
-import type { Writer } from '../store/writes.ts'
-import type { Log } from '../telemetry/log.ts'
-import { type Dispatcher, type Execute, RunAborted } from './dispatch.ts'
+import type { AgentReads } from '../../store/agents.ts'
+import type { RunReads, WaitingRun } from '../../store/runs/reads.ts'
+import type { Writer } from '../../store/writes.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { type Dispatcher, type Execute, RunAborted } from '../dispatch.ts'
 import { createExecution, type Execution } from './execution.ts'
 import { createFairQueue } from './fair-queue.ts'
 import { createSweep } from './sweep.ts'

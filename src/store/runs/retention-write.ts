@@ -1,7 +1,7 @@
 /** How old runs go: a slice at a time, so that nobody waits behind a large removal. */
-import type { RunStatus } from '../contract/run.ts'
-import { countRuns } from './run-counts.ts'
-import { rows, sql, type Write } from './statement.ts'
+import type { RunStatus } from '../../contract/run.ts'
+import { rows, sql, type Write } from '../statement.ts'
+import { countRuns } from './counts.ts'
 
 interface RemoveRuns {
   ended_before: number

@@ -1,13 +1,13 @@
 /** How runs are read: one with its steps, what changed since, a page of many, and what waits to be executed. */
 import { type Kysely, sql } from 'kysely'
-import type { Page, PageRequest } from '../contract/page.ts'
-import type { Run, RunDetail } from '../contract/run.ts'
+import type { Page, PageRequest } from '../../contract/page.ts'
+import type { Run, RunDetail } from '../../contract/run.ts'
+import type { Tables } from '../schema.ts'
+import type { Search } from '../search.ts'
 import type { RequestKey, StoredAnswer } from './accept-write.ts'
-import type { RunFilter } from './run-filter.ts'
-import { createRunLists } from './run-lists.ts'
-import { SHORT_COLUMNS, TEXT_COLUMNS, toRun } from './run-record.ts'
-import type { Tables } from './schema.ts'
-import type { Search } from './search.ts'
+import type { RunFilter } from './filter.ts'
+import { createRunLists } from './lists.ts'
+import { SHORT_COLUMNS, TEXT_COLUMNS, toRun } from './record.ts'
 import { type JournalledStep, readJournal, readSteps } from './steps.ts'
 
 export type { RunFilter }

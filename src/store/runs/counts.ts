@@ -1,6 +1,6 @@
 /** How many runs there are, by agent and status: kept as they change, so that no list ever counts a million rows. */
-import type { RunStatus } from '../contract/run.ts'
-import { rows, sql, type Write } from './statement.ts'
+import type { RunStatus } from '../../contract/run.ts'
+import { rows, sql, type Write } from '../statement.ts'
 
 interface Counted {
   agent_id: number

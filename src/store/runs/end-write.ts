@@ -1,7 +1,7 @@
 /** How a run ends: once, with everything that has to be true from then on. */
-import type { RunFailure } from '../contract/run.ts'
-import { countRuns } from './run-counts.ts'
-import { first, rows, sql, type Write } from './statement.ts'
+import type { RunFailure } from '../../contract/run.ts'
+import { first, rows, sql, type Write } from '../statement.ts'
+import { countRuns } from './counts.ts'
 
 /** The final answer, or why there is none. */
 export type Ending = { result: string; message: string } | RunFailure
