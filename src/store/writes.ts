@@ -3,7 +3,7 @@
 import { createAgent, relocateAgent, removeAgent, updateAgent } from './agents-write.ts'
 import { ensureEnvironment, recordSync } from './environments-write.ts'
 import { acceptRun, forgetRequestKeys } from './runs/accept-write.ts'
-import { abandonRun, claimRun, markInterrupted, releaseRun, requestCancel, setPhase } from './runs/claim-write.ts'
+import { claimRun, markInterrupted, releaseRun, requestCancel, setPhase } from './runs/claim-write.ts'
 import { recordSteps } from './runs/journal-write.ts'
 import { removeEndedRuns } from './runs/retention-write.ts'
 import { rows, sql, type Write } from './statement.ts'
@@ -17,7 +17,6 @@ export const WRITES = {
   recordSync,
   acceptRun,
   claimRun,
-  abandonRun,
   recordSteps,
   setPhase,
   releaseRun,

@@ -137,11 +137,16 @@ describe('odd tools', () => {
 })
 
 describe('a journal that cannot be read', () => {
-  test('ends its run instead of trying for ever', async () => {
+  test('ends its run, and says nothing of the inside', async () => {
     const around = (store: TestApp['store']): TestApp['store'] => ({
       ...store,
-      write: (name, input) =>
-        name === 'claimRun' ? Promise.reject(new RangeError('broken')) : store.write(name, input),
+      async write(name, input) {
+        const value = await store.write(name, input)
+        if (name !== 'claimRun') return value
+        const claim = structuredClone(value) as { run: { steps: { status: string; output: string }[] } }
+        for (const step of claim.run.steps) Object.assign(step, { status: 'completed', output: '{broken' })
+        return claim as typeof value
+      },
     })
     await using app = await startApp({}, { around })
     const { id } = await createAgent(app)

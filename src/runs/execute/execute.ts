@@ -6,7 +6,7 @@
 import type { Clock } from '../../clock.ts'
 import type { RunFailure } from '../../contract/run.ts'
 import { ModelFailure, type Models } from '../../models/models.ts'
-import type { Claim, ClaimedRun } from '../../store/runs/claim-write.ts'
+import type { ClaimedRun } from '../../store/runs/claim-write.ts'
 import { CANCELLED } from '../../store/runs/end-write.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -34,20 +34,9 @@ export interface ExecuteParts {
 }
 
 export function createExecute(parts: ExecuteParts): Execute {
-  const { store, feed, clock, owner, log } = parts
-
-  /** A run that cannot even be read would be tried for ever, and never end. */
-  async function abandon(id: number, error: unknown, { stopping }: Turn): Promise<Claim> {
-    if (isOutage(error)) throw error
-    log.error({ run_id: id, err: error }, 'the run cannot be continued')
-    await persist(() => store.write('abandonRun', { id, at: clock.now() }), stopping)
-    return { run: null }
-  }
-
+  const { store, feed, clock, owner } = parts
   return async (id, turn) => {
-    const claim = await persist(() => store.write('claimRun', { id, owner, at: clock.now() }), turn.stopping).catch(
-      (error) => abandon(id, error, turn),
-    )
+    const claim = await persist(() => store.write('claimRun', { id, owner, at: clock.now() }), turn.stopping)
     if (claim.run) feed.changed(id)
     else feed.ended(id)
     if (claim.max_concurrency !== undefined) turn.learnLimit(claim.max_concurrency)

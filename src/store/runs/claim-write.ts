@@ -90,14 +90,6 @@ export function* claimRun({ id, owner, at }: ClaimRun): Write<Claim> {
   return { run: yield* toClaimedRun(id, run), max_concurrency }
 }
 
-/** The last resort for a run whose journal cannot be read: it ends, and says so. */
-export function* abandonRun({ id, at }: { id: number; at: number }): Write<null> {
-  yield* rows(sql`UPDATE runs SET epoch = epoch + 1 WHERE id = ${id} AND status = 'running'`)
-  const message = 'The run could not be continued; the log of the service has the details'
-  yield* endRun({ run_id: id, ending: { code: 'INTERNAL_ERROR', message }, at })
-  return null
-}
-
 /** Hands a run back, to be taken up by whoever is next: a stop in good order is no crash. */
 export function* releaseRun({ run_id, epoch }: { run_id: number; epoch: number }): Write<null> {
   yield* rows(sql`
