@@ -9,7 +9,7 @@ import type { Tool } from '../src/contract/tool.ts'
 import { attempt } from '../src/models/attempt.ts'
 import type { Models } from '../src/models/models.ts'
 import { USUAL_PATIENCE } from '../src/models/watch.ts'
-import type { Turn } from '../src/runs/dispatch.ts'
+import type { Control } from '../src/runs/dispatch.ts'
 import { createEngine, type Engine } from '../src/runs/engine.ts'
 import { converse } from '../src/runs/execute/converse.ts'
 import type { Journal } from '../src/runs/execute/journal.ts'
@@ -94,7 +94,7 @@ async function loopWithoutJournal(): Promise<void> {
   }
   const meter = { consumed: () => 0, pause: () => undefined, resume: () => undefined }
   const { signal } = new AbortController()
-  const turn: Turn = {
+  const control: Control = {
     ...{ signal, stopping: () => false, isOverShare: () => false, learnLimit: () => undefined },
     ...{ yieldSlot: nothing, withoutSlot: (work) => work() },
   }
@@ -103,7 +103,7 @@ async function loopWithoutJournal(): Promise<void> {
     ...{ consumed_ms: 0, timeout_seconds: 900, max_steps: 25, tools: null, notify: false },
     messages: [{ role: 'user' as const, content: 'Go.' }],
   }
-  const one = () => converse({ run, journal, meter, models, tools: [echo], turn, signal, waiting: nothing })
+  const one = () => converse({ run, journal, meter, models, tools: [echo], control, signal, waiting: nothing })
   await Promise.all(Array.from({ length: AT_ONCE }, one))
 }
 

@@ -3,6 +3,9 @@
 /** Values that survive a trip through the journal unchanged. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
+export const isJsonObject = (value: Json | undefined): value is { [key: string]: Json } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 export interface Tool {
   /** As the model sees it: unique among the tools of a run. */
   readonly name: string

@@ -2,7 +2,7 @@
 import type { StepResult, ToolSet } from 'ai'
 import { isTooDeep } from '../contract/json-depth.ts'
 import type { CallInput } from '../contract/run.ts'
-import type { Json } from '../contract/tool.ts'
+import { isJsonObject, type Json } from '../contract/tool.ts'
 import type { Turn, TurnCall } from './models.ts'
 import { Trouble } from './trouble.ts'
 
@@ -65,7 +65,7 @@ function uniqueId(id: string, taken: Set<string>): string {
 
 function readableInput({ toolName, input }: { toolName: string; input: unknown }): CallInput {
   const value = plain(typeof input === 'string' && input.trim() === '' ? {} : input)
-  if (isObject(value)) return value
+  if (isJsonObject(value)) return value
   throw new Trouble(`called ${toolName} with arguments that are not a JSON object`, { again: true })
 }
 
@@ -83,7 +83,7 @@ function withCalls(content: Json, calls: readonly TurnCall[]): Json {
   if (!Array.isArray(content)) return content
   const left = calls.values()
   return content.map((part) => {
-    if (!isObject(part) || part.type !== 'tool-call' || part.providerExecuted === true) return part
+    if (!isJsonObject(part) || part.type !== 'tool-call' || part.providerExecuted === true) return part
     const { value: call } = left.next()
     return call ? { ...part, toolCallId: call.id, input: call.input } : part
   })
@@ -100,9 +100,6 @@ function plain(value: unknown): Json {
   const entries = Object.entries(value).filter(([, child]) => child !== undefined)
   return Object.fromEntries(entries.map(([name, child]) => [name, plain(child)]))
 }
-
-const isObject = (value: Json): value is CallInput =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Whatever a provider counts: small enough that the sum of a run stays a number. */
 const count = (tokens: number | undefined): number =>

@@ -24,7 +24,7 @@ interface Place {
 }
 
 /** What a run in execution sees of its dispatcher. */
-export interface Turn {
+export interface Control {
   /** Aborts with a RunAborted. */
   readonly signal: AbortSignal
   /** The service is stopping: begin no further step. */
@@ -46,8 +46,8 @@ export interface Turn {
   withoutSlot<Value>(work: () => Promise<Value>): Promise<Value>
 }
 
-/** Executes a run to its end, or to the point where the turn asks it to let go. */
-export type Execute = (runId: number, turn: Turn) => Promise<void>
+/** Executes a run to its end, or to the point where its control asks it to let go. */
+export type Execute = (runId: number, control: Control) => Promise<void>
 
 /** Why an execution is broken off from outside. */
 export class RunAborted extends Error {

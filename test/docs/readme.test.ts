@@ -1,6 +1,6 @@
 // The README's tour, word for word, against a service that was just started.
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test, vi } from 'vitest'
@@ -41,6 +41,15 @@ test('every command of the sixty seconds answers with success', async () => {
     )
     if (command.includes('wait=')) expect(JSON.parse(stdout).data, command).toMatchObject({ status: 'completed' })
   }
+})
+
+test('every test that the docs name is there', () => {
+  const root = join(import.meta.dirname, '../..')
+  const named = globSync('docs/**/*.md', { cwd: root }).flatMap((page) => [
+    ...readFileSync(join(root, page), 'utf8').matchAll(/test\/[\w/.-]+\.ts/g),
+  ])
+  expect(named.length).toBeGreaterThan(5)
+  for (const [path] of named) expect(existsSync(join(root, path)), path).toBe(true)
 })
 
 test('every file that the README links to is there', () => {

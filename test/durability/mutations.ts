@@ -120,8 +120,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       {
         file: 'src/runs/execute/call-tools.ts',
-        find: '  await journal.commit()\n  const open',
-        replace: '  void journal.commit().catch(() => {})\n  const open',
+        find: '  await parts.journal.commit()',
+        replace: '  void parts.journal.commit().catch(() => {})',
       },
     ],
   },

@@ -1,7 +1,7 @@
 // A local dispatcher whose runs are promises in the hands of the test, and whose rows are an array.
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { pino } from 'pino'
-import type { Execute, Turn } from '../../src/runs/dispatch.ts'
+import type { Control, Execute } from '../../src/runs/dispatch.ts'
 import { createLocalDispatcher } from '../../src/runs/local/dispatch-local.ts'
 import type { FiledAgent } from '../../src/store/agent-look-up.ts'
 import type { WaitingRun } from '../../src/store/runs/reads.ts'
@@ -18,7 +18,7 @@ interface HouseOptions {
 }
 
 interface Job {
-  turn: Turn
+  control: Control
   finish: () => void
   fail: (error: unknown) => void
 }
@@ -37,10 +37,10 @@ export function openHouse({ slots = 1, maxQueued = 1000, rows = [], limits = {},
   const asked: (number | string)[] = []
   const outage = { now: false }
 
-  const held: Execute = (id, turn) => {
+  const held: Execute = (id, control) => {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     begun.push(id)
-    jobs.set(id, { turn, finish: resolve, fail: reject })
+    jobs.set(id, { control, finish: resolve, fail: reject })
     return promise
   }
   const store = {
@@ -64,7 +64,7 @@ export function openHouse({ slots = 1, maxQueued = 1000, rows = [], limits = {},
   }
   return {
     ...{ dispatch, begun, rows, asked, outage, lines },
-    turn: (id: number) => job(id).turn,
+    control: (id: number) => job(id).control,
     /** As accept does it: the place first, then the run. */
     accept(agent_id: number, ids: number[], max_concurrency: number | null = null) {
       for (const id of ids) dispatch.reserve()?.fill({ id, agent_id, max_concurrency })

@@ -2,7 +2,7 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Execute, RunAborted, type Turn } from '../../src/runs/dispatch.ts'
+import { type Control, type Execute, RunAborted } from '../../src/runs/dispatch.ts'
 import { openHouse, quiet, stateOf, upTo } from './dispatch-house.ts'
 
 const A = 1
@@ -23,25 +23,25 @@ async function awayHouse() {
   await house.dispatch.start()
   house.accept(A, [1])
   const other = Promise.withResolvers<string>()
-  const outcome = house.turn(1).withoutSlot(() => other.promise)
+  const outcome = house.control(1).withoutSlot(() => other.promise)
   house.accept(B, [2, 3])
   return { ...house, other, outcome }
 }
 
 describe('yieldSlot', () => {
   test('keeps the slot while the agent is within its share', async () => {
-    const { dispatch, accept, turn, begun } = openHouse({ slots: 2 })
+    const { dispatch, accept, control, begun } = openHouse({ slots: 2 })
     await dispatch.start()
     accept(A, [1, 2, 3])
-    expect(turn(1).isOverShare()).toBe(false)
-    await turn(1).yieldSlot()
+    expect(control(1).isOverShare()).toBe(false)
+    await control(1).yieldSlot()
     expect(begun).toEqual([1, 2])
   })
 
   test('lets another agent go first, and goes on before the rest of its own', async () => {
-    const { turn, begun, finish } = await crowdedHouse()
-    expect(turn(1).isOverShare()).toBe(true)
-    const yielded = turn(1).yieldSlot()
+    const { control, begun, finish } = await crowdedHouse()
+    expect(control(1).isOverShare()).toBe(true)
+    const yielded = control(1).yieldSlot()
     expect(begun).toEqual([1, 2, 10])
     expect(await stateOf(yielded)).toBe('pending')
     await finish(10)
@@ -50,16 +50,16 @@ describe('yieldSlot', () => {
   })
 
   test('gives one slot to one run that waits, not one from everybody', async () => {
-    const { turn, begun } = await crowdedHouse()
-    const yielded = turn(1).yieldSlot()
-    await turn(2).yieldSlot()
+    const { control, begun } = await crowdedHouse()
+    const yielded = control(1).yieldSlot()
+    await control(2).yieldSlot()
     expect(await stateOf(yielded)).toBe('pending')
     expect(begun).toEqual([1, 2, 10])
   })
 
   test('that was left waiting by a run that has ended does not begin it again', async () => {
-    const { turn, begun, finish } = await crowdedHouse()
-    const yielded = turn(1).yieldSlot()
+    const { control, begun, finish } = await crowdedHouse()
+    const yielded = control(1).yieldSlot()
     await finish(1)
     expect(await stateOf(yielded)).toEqual({ value: undefined })
     await finish(10)
@@ -67,23 +67,23 @@ describe('yieldSlot', () => {
   })
 
   test('rejects when the run is cancelled, while it waits and later', async () => {
-    const { dispatch, turn, finish, begun } = await crowdedHouse()
-    const yielded = turn(1).yieldSlot()
+    const { dispatch, control, finish, begun } = await crowdedHouse()
+    const yielded = control(1).yieldSlot()
     dispatch.cancel(1)
     await expect(yielded).rejects.toEqual(new RunAborted('cancelled'))
-    await expect(turn(1).yieldSlot()).rejects.toEqual(new RunAborted('cancelled'))
+    await expect(control(1).yieldSlot()).rejects.toEqual(new RunAborted('cancelled'))
     await finish(1)
     await finish(10)
     expect(begun).toEqual([1, 2, 10, 3])
   })
 
   test('rejects while it waits when the service stops', async () => {
-    const { dispatch, turn, finish } = await crowdedHouse()
-    const yielded = turn(1).yieldSlot()
+    const { dispatch, control, finish } = await crowdedHouse()
+    const yielded = control(1).yieldSlot()
     const stopped = dispatch.stop(10_000)
     await expect(yielded).rejects.toEqual(new RunAborted('stopped'))
-    expect(turn(1).signal.reason).toEqual(new RunAborted('stopped'))
-    expect([turn(2).isOverShare(), turn(2).signal.aborted]).toEqual([false, false])
+    expect(control(1).signal.reason).toEqual(new RunAborted('stopped'))
+    expect([control(2).isOverShare(), control(2).signal.aborted]).toEqual([false, false])
     for (const id of [1, 2, 10]) await finish(id)
     await stopped
   })
@@ -119,9 +119,9 @@ describe('withoutSlot', () => {
   })
 
   test('waits for no slot once the service stops, and lets a step under way finish', async () => {
-    const { dispatch, turn, other, outcome, finish } = await awayHouse()
+    const { dispatch, control, other, outcome, finish } = await awayHouse()
     const stopped = dispatch.stop(10_000)
-    expect(turn(1).signal.aborted).toBe(false)
+    expect(control(1).signal.aborted).toBe(false)
     other.resolve('answer')
     expect(await stateOf(outcome)).toEqual({ value: 'answer' })
     await finish(1)
@@ -130,11 +130,11 @@ describe('withoutSlot', () => {
   })
 
   test('of several at once brings the slot back with the last', async () => {
-    const { dispatch, accept, turn, begun, finish } = openHouse()
+    const { dispatch, accept, control, begun, finish } = openHouse()
     await dispatch.start()
     accept(A, [1])
     const [first, second] = [Promise.withResolvers<string>(), Promise.withResolvers<string>()]
-    const outcomes = [first, second].map(({ promise }) => turn(1).withoutSlot(() => promise))
+    const outcomes = [first, second].map(({ promise }) => control(1).withoutSlot(() => promise))
     accept(A, [2, 3])
     first.resolve('one')
     expect(await stateOf(outcomes[0] as Promise<string>)).toEqual({ value: 'one' })
@@ -146,11 +146,11 @@ describe('withoutSlot', () => {
   })
 
   test('begun while another one waits for the slot lets that one go on', async () => {
-    const { turn, other, outcome, begun, finish } = await awayHouse()
+    const { control, other, outcome, begun, finish } = await awayHouse()
     other.resolve('answer')
     expect(await stateOf(outcome)).toBe('pending')
     const last = Promise.withResolvers<void>()
-    const lastOutcome = turn(1).withoutSlot(() => last.promise)
+    const lastOutcome = control(1).withoutSlot(() => last.promise)
     expect(await stateOf(outcome)).toEqual({ value: 'answer' })
     await finish(2)
     last.resolve()
@@ -160,20 +160,20 @@ describe('withoutSlot', () => {
   })
 
   test('keeps the limit of the agent known while all its runs are away', async () => {
-    const { dispatch, accept, turn } = openHouse({ slots: 2 })
+    const { dispatch, accept, control } = openHouse({ slots: 2 })
     await dispatch.start()
     accept(A, [1, 2])
     const other = Promise.withResolvers<void>()
-    const outcomes = [1, 2].map((id) => turn(id).withoutSlot(() => other.promise))
+    const outcomes = [1, 2].map((id) => control(id).withoutSlot(() => other.promise))
     other.resolve()
     expect(await stateOf(Promise.all(outcomes))).toEqual({ value: [undefined, undefined] })
   })
 
   test('lets runs that wait for runs of their own agent end with a single slot', async () => {
     const ends = new Map(upTo(20).map((id) => [id, Promise.withResolvers<void>()]))
-    const execute: Execute = async (id, turn) => {
+    const execute: Execute = async (id, control) => {
       await turnOfTheLoop()
-      await turn.withoutSlot(async () => ends.get(id + 1)?.promise)
+      await control.withoutSlot(async () => ends.get(id + 1)?.promise)
       ends.get(id)?.resolve()
     }
     const { dispatch, accept } = openHouse({ execute })
@@ -184,19 +184,19 @@ describe('withoutSlot', () => {
 })
 
 test('ten thousand waiting runs of one agent let a lone run start with the next step of any of them', async () => {
-  const { dispatch, accept, turn, begun } = openHouse({ slots: 32, maxQueued: 20_000 })
+  const { dispatch, accept, control, begun } = openHouse({ slots: 32, maxQueued: 20_000 })
   await dispatch.start()
   accept(A, upTo(10_000))
   accept(B, [20_000])
-  void turn(7).yieldSlot()
+  void control(7).yieldSlot()
   expect(begun).toEqual([...upTo(32), 20_000])
 })
 
 test('ten thousand runs that give their slots back in their first moment start in a row, not one inside the other', async () => {
   const begun: number[] = []
-  const execute: Execute = async (id, turn) => {
+  const execute: Execute = async (id, control) => {
     begun.push(id)
-    await turn.withoutSlot(quiet)
+    await control.withoutSlot(quiet)
   }
   const { dispatch, accept } = openHouse({ maxQueued: 10_000, execute })
   accept(A, upTo(10_000))
@@ -226,19 +226,19 @@ function createDoorkeeper(slots: number, limit: number | null) {
   }
 }
 
-async function perform({ agentId, steps }: Script, turn: Turn, door: ReturnType<typeof createDoorkeeper>) {
+async function perform({ agentId, steps }: Script, control: Control, door: ReturnType<typeof createDoorkeeper>) {
   const outside = async (work: () => Promise<void>) => {
     door.leave(agentId)
     await work().catch(() => {})
     // Once it is cancelled it waits for no slot, and does nothing more.
-    if (!turn.signal.aborted) door.enter(agentId)
-    return !turn.signal.aborted
+    if (!control.signal.aborted) door.enter(agentId)
+    return !control.signal.aborted
   }
   door.enter(agentId)
   for (const kind of steps) {
     if (kind === 'work') await quiet()
-    if (kind === 'away' && !(await outside(() => turn.withoutSlot(quiet)))) return
-    if (kind === 'yield' && turn.isOverShare() && !(await outside(turn.yieldSlot))) return
+    if (kind === 'away' && !(await outside(() => control.withoutSlot(quiet)))) return
+    if (kind === 'yield' && control.isOverShare() && !(await outside(control.yieldSlot))) return
   }
   door.leave(agentId)
 }
@@ -252,9 +252,9 @@ test('whatever runs do with their slots, all end, once, and no more hold one tha
       const cancelled = new Set<number>()
       const ended: number[] = []
       const allEnded = Promise.withResolvers<void>()
-      const execute: Execute = async (id, turn) => {
+      const execute: Execute = async (id, control) => {
         // Cancelled before it was begun: it has no slot, and its claim would end it.
-        if (!cancelled.has(id)) await perform(runs[id - 1] as Script, turn, door)
+        if (!cancelled.has(id)) await perform(runs[id - 1] as Script, control, door)
         if (ended.push(id) === runs.length) allEnded.resolve()
       }
       const { dispatch, accept, lines } = openHouse({ slots, execute })

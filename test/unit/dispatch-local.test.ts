@@ -102,12 +102,15 @@ describe('the start', () => {
   })
 
   test('executes one run of an agent until its limit is learnt', async () => {
-    const { dispatch, begun, turn } = openHouse({ slots: 20, rows: [...upTo(6)].map((id) => row(id, id < 4 ? A : B)) })
+    const { dispatch, begun, control } = openHouse({
+      slots: 20,
+      rows: [...upTo(6)].map((id) => row(id, id < 4 ? A : B)),
+    })
     await dispatch.start()
     expect(begun).toEqual([1, 4])
-    turn(1).learnLimit(2)
+    control(1).learnLimit(2)
     expect(begun).toEqual([1, 4, 2])
-    turn(4).learnLimit(null)
+    control(4).learnLimit(null)
     expect(begun).toEqual([1, 4, 2, 5, 6])
   })
 
@@ -155,20 +158,20 @@ describe('the sweep', () => {
 
 describe('a cancelled run', () => {
   test('is aborted with the reason when it executes', async () => {
-    const { dispatch, accept, turn } = openHouse()
+    const { dispatch, accept, control } = openHouse()
     await dispatch.start()
     accept(A, [1])
     dispatch.cancel(1)
-    expect(turn(1).signal.reason).toEqual(new RunAborted('cancelled'))
+    expect(control(1).signal.reason).toEqual(new RunAborted('cancelled'))
   })
 
   test('that waits is executed at once, beside a full house, and takes no slot', async () => {
-    const { dispatch, accept, begun, finish, turn } = openHouse()
+    const { dispatch, accept, begun, finish, control } = openHouse()
     await dispatch.start()
     accept(A, [1, 2, 3])
     dispatch.cancel(3)
     expect(begun).toEqual([1, 3])
-    expect(turn(3).signal.aborted).toBe(false)
+    expect(control(3).signal.aborted).toBe(false)
     await finish(3)
     expect(begun).toEqual([1, 3])
     await finish(1)
@@ -212,14 +215,14 @@ describe('an execution that fails', () => {
   })
 
   test('is tried again at once when it is cancelled, with a signal of its own', async () => {
-    const { dispatch, accept, begun, fail, turn } = openHouse()
+    const { dispatch, accept, begun, fail, control } = openHouse()
     await dispatch.start()
     accept(A, [1, 2])
     await fail(1)
     dispatch.cancel(1)
     await quiet()
     expect(begun).toEqual([1, 2, 1])
-    expect(turn(1).signal.aborted).toBe(false)
+    expect(control(1).signal.aborted).toBe(false)
   })
 
   test('may also throw', async () => {
@@ -236,12 +239,12 @@ describe('an execution that fails', () => {
 
 describe('the stop', () => {
   test('starts nothing more, says so, and resolves when the last execution has ended', async () => {
-    const { dispatch, accept, begun, finish, turn, asked } = openHouse({ slots: 2 })
+    const { dispatch, accept, begun, finish, control, asked } = openHouse({ slots: 2 })
     await dispatch.start()
     accept(A, [1, 2, 3])
-    expect(turn(1).stopping()).toBe(false)
+    expect(control(1).stopping()).toBe(false)
     const stopped = dispatch.stop(10_000)
-    expect(turn(1).stopping()).toBe(true)
+    expect(control(1).stopping()).toBe(true)
     accept(A, [4])
     dispatch.cancel(3)
     await finish(1)
@@ -255,14 +258,14 @@ describe('the stop', () => {
   })
 
   test('aborts what still executes when the time is up', async () => {
-    const { dispatch, accept, turn, finish } = openHouse()
+    const { dispatch, accept, control, finish } = openHouse()
     await dispatch.start()
     accept(A, [1])
     const stopped = dispatch.stop(3000)
     await vi.advanceTimersByTimeAsync(2999)
-    expect(turn(1).signal.aborted).toBe(false)
+    expect(control(1).signal.aborted).toBe(false)
     await vi.advanceTimersByTimeAsync(1)
-    expect(turn(1).signal.reason).toEqual(new RunAborted('stopped'))
+    expect(control(1).signal.reason).toEqual(new RunAborted('stopped'))
     await finish(1)
     await stopped
   })

@@ -1,8 +1,8 @@
 /** The tool calls of one model turn: all at once, each through the journal, none of them twice. */
-import type { Tool, ToolAnswer, ToolCallContext } from '../../contract/tool.ts'
+import { isJsonObject, type Tool, type ToolAnswer, type ToolCallContext } from '../../contract/tool.ts'
 import type { ToolResultMessage, TurnCall } from '../../models/models.ts'
 import type { ClaimedRun } from '../../store/runs/claim-write.ts'
-import { bounded, cut, isObject, toResult } from './conversation.ts'
+import { bounded, cut, toResult } from './conversation.ts'
 import { mayRepeat, OUTCOME_UNKNOWN } from './in-doubt.ts'
 import type { Journal, KnownStep, StepOutcome } from './journal.ts'
 import { unlessAborted } from './unless-aborted.ts'
@@ -13,33 +13,35 @@ export interface CallToolsParts {
   tools: ReadonlyMap<string, Tool>
   signal: AbortSignal
   /** Runs the work in the way that suits it: with the run's slot, or without when it only waits for other runs. */
-  during(waitsOnRuns: boolean, work: () => Promise<void>): Promise<void>
+  during<Value>(waitsOnRuns: boolean, work: () => Promise<Value>): Promise<Value>
 }
 
 interface CallStep {
   key: string
   call: TurnCall
-  /** What is known already, from an earlier attempt or because the call cannot be made at all. */
-  outcome?: StepOutcome | KnownStep
-  tool?: Tool
 }
+
+interface OpenStep extends CallStep {
+  tool: Tool
+}
+
+/** Known already, from an earlier attempt or because the call cannot be made at all. */
+interface SettledStep extends CallStep {
+  outcome: StepOutcome | KnownStep
+}
+
+const isOpen = (step: OpenStep | SettledStep): step is OpenStep => 'tool' in step
 
 export async function callTools(turn: number, calls: TurnCall[], parts: CallToolsParts): Promise<ToolResultMessage> {
-  const { journal } = parts
   const steps = calls.map((call, index) => prepare({ key: `${turn}.${index}`, call }, parts))
-  await journal.commit()
-  const open = steps.filter(({ outcome }) => outcome === undefined)
-  if (open.length > 0) {
-    // One is enough: with a slot in hand for the others' sake, the run could keep out the very one that it waits for.
-    const waitsOnRuns = open.some(({ tool }) => tool?.waits_on_run)
-    await parts.during(waitsOnRuns, () => makeAll(open, parts))
-  }
-  return { role: 'tool', results: steps.map(({ call, outcome }) => toResult(call, outcome ?? NEVER)) }
+  await parts.journal.commit()
+  // One is enough: with a slot in hand for the others' sake, the run could keep out the very one that it waits for.
+  const waitsOnRuns = steps.some((step) => isOpen(step) && step.tool.waits_on_run === true)
+  const settled = await parts.during(waitsOnRuns, () => makeAll(steps, parts))
+  return { role: 'tool', results: settled.map(({ call, outcome }) => toResult(call, outcome)) }
 }
 
-const NEVER: StepOutcome = { status: 'error', output: null, error: 'The call was not made' }
-
-function prepare({ key, call }: CallStep, { run, journal, tools }: CallToolsParts): CallStep {
+function prepare({ key, call }: CallStep, { run, journal, tools }: CallToolsParts): OpenStep | SettledStep {
   const tool = tools.get(call.name)
   const known = journal.known(key)
   if (known && known.status !== 'running') return { key, call, outcome: known }
@@ -61,29 +63,29 @@ function prepare({ key, call }: CallStep, { run, journal, tools }: CallToolsPart
 
 function whyNot({ name, input }: TurnCall, tool: Tool | undefined, tools: ReadonlyMap<string, Tool>) {
   if (!tool) return `There is no tool named '${name}'. Tools: ${[...tools.keys()].join(', ') || 'none'}`
-  if (!isObject(input)) return 'The arguments must be a JSON object'
+  if (!isJsonObject(input)) return 'The arguments must be a JSON object'
   return undefined
 }
 
 /** Every outcome is written as it comes; the last one together with whatever the run does next. */
-async function makeAll(open: CallStep[], { run, journal, signal }: CallToolsParts): Promise<void> {
-  let left = open.length
-  await Promise.all(
-    open.map(async (step) => {
-      step.outcome = await make(step, { key: `${run.id}:${step.key}`, signal }, journal)
-      journal.settle(step.key, step.outcome)
-      left -= 1
-      if (left > 0) await journal.commit()
-    }),
-  )
+function makeAll(steps: (OpenStep | SettledStep)[], { run, journal, signal }: CallToolsParts): Promise<SettledStep[]> {
+  let left = steps.filter(isOpen).length
+  const settle = async (step: OpenStep): Promise<SettledStep> => {
+    const outcome = await make(step, { key: `${run.id}:${step.key}`, signal }, journal)
+    journal.settle(step.key, outcome)
+    left -= 1
+    if (left > 0) await journal.commit()
+    return { ...step, outcome }
+  }
+  return Promise.all(steps.map((step) => (isOpen(step) ? settle(step) : step)))
 }
 
-async function make({ call, tool }: CallStep, context: ToolCallContext, journal: Journal): Promise<StepOutcome> {
+async function make({ call, tool }: OpenStep, context: ToolCallContext, journal: Journal): Promise<StepOutcome> {
   const { signal } = context
   try {
     // A cancel may have come between the commit of the intent and now.
     signal.throwIfAborted()
-    return toOutcome(await unlessAborted(signal, (tool as Tool).call(call.input, context)), journal.room())
+    return toOutcome(await unlessAborted(signal, tool.call(call.input, context)), journal.room())
   } catch (error) {
     if (signal.aborted) throw signal.reason
     return { status: 'error', output: null, error: messageOf(error) }

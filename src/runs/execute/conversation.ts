@@ -1,7 +1,7 @@
 /** What the journal says as a conversation: the calls and the text of a model turn, and what a tool's answer reads like. */
 import { isTooDeep } from '../../contract/json-depth.ts'
 import type { CallInput } from '../../contract/run.ts'
-import type { Json } from '../../contract/tool.ts'
+import { isJsonObject, type Json } from '../../contract/tool.ts'
 import type { ToolResultMessage, TurnCall } from '../../models/models.ts'
 import type { KnownStep } from './journal.ts'
 
@@ -31,10 +31,7 @@ export const callsOf = (content: Json): TurnCall[] =>
     }))
 
 const partsOf = (content: Json, type: string): Part[] =>
-  Array.isArray(content) ? content.filter((part): part is Part => isObject(part) && part.type === type) : []
-
-export const isObject = (value: Json | undefined): value is Part =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+  Array.isArray(content) ? content.filter((part): part is Part => isJsonObject(part) && part.type === type) : []
 
 /** An answer as the journal keeps it: whole, or the beginning of its text when there is no room for more. */
 export function bounded(output: Json, room: number): Json {

@@ -1,9 +1,9 @@
 /** The loop of a run: the model speaks, its tools are called, it reads the answers, until it has nothing left to call. */
 import type { Tool } from '../../contract/tool.ts'
-import { type ChatMessage, ModelFailure, type Models, type Turn as Said } from '../../models/models.ts'
+import { type ChatMessage, ModelFailure, type Models, type Turn } from '../../models/models.ts'
 import type { ClaimedRun } from '../../store/runs/claim-write.ts'
 import type { Ending } from '../../store/runs/end-write.ts'
-import { RunAborted, type Turn } from '../dispatch.ts'
+import { type Control, RunAborted } from '../dispatch.ts'
 import { callTools } from './call-tools.ts'
 import { callsOf, textOf } from './conversation.ts'
 import type { Journal } from './journal.ts'
@@ -15,25 +15,25 @@ export interface ConverseParts {
   meter: Meter
   models: Models
   tools: readonly Tool[]
-  turn: Turn
+  control: Control
   signal: AbortSignal
   /** Says that the run waits for another one, or no longer does. */
   waiting(isWaiting: boolean): Promise<void>
 }
 
 export async function converse(parts: ConverseParts): Promise<Ending> {
-  const { run, tools, turn } = parts
+  const { run, tools, control } = parts
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
   const chat: ChatMessage[] = [...run.messages]
   for (let n = 1; ; n++) {
-    if (turn.stopping()) throw new RunAborted('stopped')
+    if (control.stopping()) throw new RunAborted('stopped')
     if (parts.journal.room() === 0) return TOO_LARGE
     const { content, finish } = await speak(n, chat, parts)
     const calls = callsOf(content)
     if (calls.length === 0) return { result: textOf(content), message: finish === 'length' ? CUT_OFF : 'Completed' }
     // Nobody would read the answers: the calls are not made.
     if (n === run.max_steps) return maxStepsReached(run.max_steps)
-    if (turn.stopping()) throw new RunAborted('stopped')
+    if (control.stopping()) throw new RunAborted('stopped')
     const during = whileCalling(parts)
     chat.push({ role: 'assistant', content }, await callTools(n, calls, { ...parts, tools: byName, during }))
     await giveWay(parts)
@@ -45,7 +45,7 @@ async function speak(
   n: number,
   messages: ChatMessage[],
   parts: ConverseParts,
-): Promise<Pick<Said, 'content' | 'finish'>> {
+): Promise<Pick<Turn, 'content' | 'finish'>> {
   const { run, journal, models, tools, signal } = parts
   const key = String(n)
   const known = journal.known(key)
@@ -71,23 +71,32 @@ async function speak(
 
 /** Calls that all wait for other runs need no slot meanwhile: else two runs could wait for each other for ever. */
 const whileCalling =
-  ({ turn, journal, meter, waiting }: ConverseParts) =>
-  async (waitsOnRuns: boolean, work: () => Promise<void>): Promise<void> => {
+  ({ control, journal, meter, waiting }: ConverseParts) =>
+  async <Value>(waitsOnRuns: boolean, work: () => Promise<Value>): Promise<Value> => {
     if (!waitsOnRuns) return work()
     await waiting(true)
     // The calls count as executing, the wait for a slot after them does not; what came of them is on disk by then.
-    await turn.withoutSlot(() => work().then(journal.commit).finally(meter.pause))
+    const value = await control.withoutSlot(async () => {
+      try {
+        const made = await work()
+        await journal.commit()
+        return made
+      } finally {
+        meter.pause()
+      }
+    })
     meter.resume()
     await waiting(false)
+    return value
   }
 
 /** What came of the calls is on disk before anybody else gets the slot. */
-async function giveWay({ turn, journal, meter, waiting }: ConverseParts): Promise<void> {
-  if (!turn.isOverShare()) return
+async function giveWay({ control, journal, meter, waiting }: ConverseParts): Promise<void> {
+  if (!control.isOverShare()) return
   await journal.commit()
   await waiting(true)
   meter.pause()
-  await turn.yieldSlot()
+  await control.yieldSlot()
   meter.resume()
   await waiting(false)
 }

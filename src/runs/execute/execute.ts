@@ -11,7 +11,7 @@ import { CANCELLED } from '../../store/runs/end-write.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { type Toolset, ToolsUnavailable } from '../../tools/toolset.ts'
-import { type Execute, RunAborted, type Turn } from '../dispatch.ts'
+import { type Control, type Execute, RunAborted } from '../dispatch.ts'
 import type { Feed } from '../watch.ts'
 import { converse } from './converse.ts'
 import { type Journal, openJournal } from './journal.ts'
@@ -35,38 +35,38 @@ export interface ExecuteParts {
 
 export function createExecute(parts: ExecuteParts): Execute {
   const { store, feed, clock, owner } = parts
-  return async (id, turn) => {
-    const claim = await persist(() => store.write('claimRun', { id, owner, at: clock.now() }), turn.stopping)
+  return async (id, control) => {
+    const claim = await persist(() => store.write('claimRun', { id, owner, at: clock.now() }), control.stopping)
     if (claim.run) feed.changed(id)
     else feed.ended(id)
-    if (claim.max_concurrency !== undefined) turn.learnLimit(claim.max_concurrency)
-    if (claim.run) await perform(claim.run, turn, parts)
+    if (claim.max_concurrency !== undefined) control.learnLimit(claim.max_concurrency)
+    if (claim.run) await perform(claim.run, control, parts)
   }
 }
 
-async function perform(run: ClaimedRun, turn: Turn, { store, models, tools, feed, clock, log }: ExecuteParts) {
+async function perform(run: ClaimedRun, control: Control, { store, models, tools, feed, clock, log }: ExecuteParts) {
   const own = new AbortController()
-  const signal = AbortSignal.any([turn.signal, own.signal])
+  const signal = AbortSignal.any([control.signal, own.signal])
   const { consumed_ms, timeout_seconds } = run
   const onLimit = () => own.abort(new RunAborted('timeout'))
   const meter = startMeter({ clock, consumed_ms, limit_ms: timeout_seconds * 1000, onLimit })
-  const journal = openJournal({ run, store, clock, meter, feed, stopping: turn.stopping })
+  const journal = openJournal({ run, store, clock, meter, feed, stopping: control.stopping })
   const beat = everyNowAndThen(() => journal.beat().catch((error) => own.abort(error)))
 
   const waiting = async (isWaiting: boolean) => {
     const phase = isWaiting ? 'waiting' : 'executing'
-    await persist(() => store.write('setPhase', { run_id: run.id, epoch: run.epoch, phase }), turn.stopping)
+    await persist(() => store.write('setPhase', { run_id: run.id, epoch: run.epoch, phase }), control.stopping)
     feed.changed(run.id)
   }
   try {
     const available = await unlessAborted(signal, tools.forAgent(run))
-    const ending = await converse({ run, journal, meter, models, tools: available, turn, signal, waiting })
+    const ending = await converse({ run, journal, meter, models, tools: available, control, signal, waiting })
     await journal.end(ending)
   } catch (error) {
     const reason = signal.aborted ? signal.reason : error
     // Whatever is still under way has nobody left to answer to.
     own.abort(reason)
-    await settle(reason, { run, turn, journal, log }).catch((failure) => {
+    await settle(reason, { run, control, journal, log }).catch((failure) => {
       if (!isSuperseded(failure)) throw failure
       log.warn({ run_id: run.id, epoch: run.epoch }, TAKEN_OVER)
     })
@@ -78,17 +78,17 @@ async function perform(run: ClaimedRun, turn: Turn, { store, models, tools, feed
 
 interface Settling {
   run: ClaimedRun
-  turn: Turn
+  control: Control
   journal: Journal
   log: Log
 }
 
-async function settle(error: unknown, { run, turn, journal, log }: Settling): Promise<void> {
+async function settle(error: unknown, { run, control, journal, log }: Settling): Promise<void> {
   if (error instanceof RunAborted && error.reason === 'stopped') return journal.release()
   if (isSuperseded(error)) throw error
   if (isOutage(error)) {
     // Whoever dispatches tries it again; at a stop it goes on from its journal at the next start.
-    if (!turn.stopping()) throw error
+    if (!control.stopping()) throw error
     return log.warn({ run_id: run.id, err: error }, 'the run could not be recorded')
   }
   const failure = toFailure(error, run)

@@ -1,6 +1,6 @@
 /** One run in execution: what it sees of its dispatcher, how it is broken off, and that it is tried again when it fails. */
 import type { Log } from '../../telemetry/log.ts'
-import { type Execute, RunAborted, type Turn } from '../dispatch.ts'
+import { type Control, type Execute, RunAborted } from '../dispatch.ts'
 import type { FairQueue } from './fair-queue.ts'
 import { createSlot } from './slot.ts'
 
@@ -42,7 +42,7 @@ export function createExecution({ run, hasSlot, execute, queue, pump, stop, log 
     controller.signal.throwIfAborted()
   }
 
-  const turnOf = (controller: AbortController): Turn => ({
+  const controlOf = (controller: AbortController): Control => ({
     signal: controller.signal,
     stopping,
     isOverShare,
@@ -60,7 +60,7 @@ export function createExecution({ run, hasSlot, execute, queue, pump, stop, log 
   async function isDone(): Promise<boolean> {
     attempt = new AbortController()
     try {
-      await execute(run.id, turnOf(attempt))
+      await execute(run.id, controlOf(attempt))
       return true
     } catch (error) {
       log.error({ run_id: run.id, err: error }, 'the run could not be executed')
