@@ -13,6 +13,12 @@ test('any value is read back as it was written', () => {
   )
 })
 
+test('a field called __proto__ is a field like any other, also beside a name with an escape', () => {
+  const text = '{"":{"__proto__":{"a":[1,null,"x"]}},"\\"":0}'
+  expect(JSON.stringify(readJson(text))).toBe(text)
+  expect(Object.getPrototypeOf(readJson(text)['']).a).toBeUndefined()
+})
+
 test('field names with escapes are told apart, in whatever order they come', () => {
   const name = fc.constantFrom('\\', '"', '\n', '\t', 'a', '\\\\', '":', '\u0001')
   const texts = fc.array(fc.dictionary(name, fc.integer(), { noNullPrototype: true }), { minLength: 2 })
