@@ -5,14 +5,14 @@
 import { type Node, parseTree } from 'jsonc-parser'
 import { endOfString } from '../contract/json-text.ts'
 
-export const readJson = (text: string) => (hasEscapedName(text) ? valueOf(parseTree(text)) : JSON.parse(text))
+export const readJson = (text: string) => (hasEscapedName(text) ? valueIn(parseTree(text)) : JSON.parse(text))
 
 /** The parser's own way to a value assigns its fields, and so loses one that is called `__proto__`. */
-function valueOf(node?: Node): unknown {
+function valueIn(node?: Node): unknown {
   const { type, value, children = [] } = node ?? {}
-  if (type === 'array') return children.map(valueOf)
+  if (type === 'array') return children.map(valueIn)
   if (type !== 'object') return value
-  return Object.fromEntries(children.map(({ children: [name, field] = [] }) => [name?.value, valueOf(field)]))
+  return Object.fromEntries(children.map(({ children: [name, field] = [] }) => [name?.value, valueIn(field)]))
 }
 
 /** In a text without blanks between a name and its colon, as JSON.stringify writes it. */
