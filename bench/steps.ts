@@ -16,7 +16,7 @@ import type { Journal } from '../src/runs/execute/journal.ts'
 import { openSqliteStore } from '../src/store/sqlite/open.ts'
 import type { Store } from '../src/store/store.ts'
 import { createLog } from '../src/telemetry/log.ts'
-import { toolsFrom } from '../src/tools/toolset.ts'
+import { toolsFrom } from '../test/support/tools-from.ts'
 import { instantModel, ROUNDS } from './instant-model.ts'
 import { atMost, info, type Row } from './row.ts'
 import { median, withFolder } from './service.ts'
@@ -89,7 +89,13 @@ async function bareLoop(): Promise<void> {
 async function loopWithoutJournal(): Promise<void> {
   const nothing = async () => undefined
   const journal: Journal = {
-    ...{ known: () => undefined, intend: () => undefined, again: () => undefined, settle: () => undefined },
+    ...{
+      freeze: () => undefined,
+      known: () => undefined,
+      intend: () => undefined,
+      again: () => undefined,
+      settle: () => undefined,
+    },
     ...{ commit: nothing, beat: nothing, end: nothing, release: nothing, room: () => 1 },
   }
   const meter = { consumed: () => 0, pause: () => undefined, resume: () => undefined }
@@ -100,7 +106,7 @@ async function loopWithoutJournal(): Promise<void> {
   }
   const run = {
     ...{ id: 1, epoch: 1, agent_id: 1, environment_id: 1, environment: 'default', model: 'bench/instant', steps: [] },
-    ...{ consumed_ms: 0, timeout_seconds: 900, max_steps: 25, tools: null, notify: false },
+    ...{ consumed_ms: 0, timeout_seconds: 900, max_steps: 25, tools: null, notify: false, toolset: null },
     messages: [{ role: 'user' as const, content: 'Go.' }],
   }
   const one = () => converse({ run, journal, meter, models, tools: [echo], control, signal, waiting: nothing })

@@ -22,7 +22,12 @@ import { createEngine, type Engine } from './runs/engine.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
 import type { Store } from './store/store.ts'
 import type { Log } from './telemetry/log.ts'
-import { type Toolset, toolsFrom } from './tools/toolset.ts'
+import { createConnect } from './tools/connection/connect.ts'
+import { reapOrphans, serviceMark } from './tools/connection/orphans.ts'
+import { createServerFiles } from './tools/servers/server-files.ts'
+import { createSupervisor, type Supervisor } from './tools/supervisor.ts'
+import { createToolCatalog } from './tools/tool-catalog.ts'
+import { createToolset, type Toolset } from './tools/toolset.ts'
 import { VERSION } from './version.ts'
 import { createWebhook } from './webhook/execute.ts'
 
@@ -39,7 +44,7 @@ interface ServiceParts {
 }
 
 export async function startService(parts: ServiceParts): Promise<Service> {
-  const { config, log, tools = toolsFrom([]), openStore = openSqliteStore } = parts
+  const { config, log, tools, openStore = openSqliteStore } = parts
   const store = await openStore(join(config.home, 'data'))
   try {
     await createExample(config.home).catch((error) => {
@@ -47,6 +52,8 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     })
     const app = wire({ config, log, store, tools, clock: systemClock })
     await store.write('ensureEnvironment', { name: DEFAULT_ENVIRONMENT, at: systemClock.now() })
+    await store.write('quietServers', null)
+    await reapOrphans({ home: config.home, log })
     const listeners = await openPorts(config, app)
     log.info({ home: config.home, version: VERSION }, 'started')
     if (config.local_mode && config.host && !isLoopback(config.host)) {
@@ -60,6 +67,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
       async stop() {
         const within = config.drain_seconds * 1000
         await Promise.all([app.engine.stop(within), ...listeners.map((listener) => listener.close(within))])
+        await app.supervisor.stop()
         await synced
         await store.close()
       },
@@ -76,13 +84,15 @@ interface Wired {
   agents: Door
   sync: Sync
   engine: Engine
+  supervisor: Supervisor
 }
 
 interface WireParts {
   config: Config
   log: Log
   store: Store
-  tools: Toolset
+  /** In place of those of the environments. */
+  tools?: Toolset | undefined
   clock: Clock
 }
 
@@ -90,16 +100,21 @@ type Door = Pick<ListenOptions, 'fetch' | 'direct'>
 
 /** Everything between the configuration and the ports, callable in process. */
 export function wire({ config, log, store, tools, clock }: WireParts): Wired {
-  const folders = createFolders(join(config.home, 'environments'))
+  const folders = createFolders(environmentsOf(config))
+  const supervisor = createSupervisor({
+    ...{ store, clock, log },
+    readServers: createServerFiles({ root: environmentsOf(config), variables: config.env, builtIn: BUILT_IN }).read,
+    connect: createConnect({ log, service: serviceMark(config.home) }),
+  })
   const oneAtATime = createOneAtATime()
   const environments = createEnvironments(store)
   const agents = createAgents({ store, environments, folders, clock, oneAtATime })
-  const sync = createSync({ store, folders, clock, log, oneAtATime })
+  const sync = createSync({ store, servers: supervisor, folders, clock, log, oneAtATime })
 
   const engine = createEngine({
     store,
     models: createModels({ ai: config.ai, log }),
-    tools,
+    tools: tools ?? createToolset({ store, supervisor }),
     clock,
     log,
     limits: config,
@@ -117,6 +132,7 @@ export function wire({ config, log, store, tools, clock }: WireParts): Wired {
   return {
     api: createRest({
       ...{ agents, environments, sync, health, version: VERSION, log },
+      tools: createToolCatalog({ store, supervisor }),
       ...{ runs: engine.runs, accept: engine.accept },
       guard: guardFor(public_url.api),
       publicUrl: public_url.api,
@@ -126,8 +142,14 @@ export function wire({ config, log, store, tools, clock }: WireParts): Wired {
     agents: createPlainApp({ guard: guardFor(public_url.agents), status, routes: [webhook], log }),
     sync,
     engine,
+    supervisor,
   }
 }
+
+const environmentsOf = ({ home }: Config) => join(home, 'environments')
+
+/** Where this very program is, for server files that use something of it. */
+const BUILT_IN = { AGENTHOST_ROOT: join(import.meta.dirname, '..'), AGENTHOST_NODE: process.execPath }
 
 async function openPorts(config: Config, doors: Wired): Promise<[Listener, Listener, Listener]> {
   const opened: Listener[] = []

@@ -17,7 +17,7 @@ const FLOORS = [
   ['models', 'notify', 'deliveries', 'platform'],
   ['store'],
   ['telemetry'],
-  ['clock', 'version'],
+  ['clock', 'version', 'safe-files', 'unless-aborted'],
   ['config'],
   ['contract'],
 ]

@@ -6,8 +6,8 @@ import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { environmentName } from '../contract/environment.ts'
 import { AppError } from '../contract/errors.ts'
+import { inside, readBounded, reason, replace, syncFolder } from '../safe-files.ts'
 import { MAX_PROMPT_FILE_BYTES } from './prompt-file/text.ts'
-import { inside, readBounded, reason, replace, syncFolder } from './safe-files.ts'
 
 export const PROMPT_SUFFIX = '.prompt'
 

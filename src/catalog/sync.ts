@@ -1,4 +1,4 @@
-/** Brings the catalog in line with the environment folders. One bad file never stops the rest. */
+/** Brings the catalog in line with the environment folders. One bad file or server never stops the rest. */
 import type { Clock } from '../clock.ts'
 import type { Environment, SyncError, SyncReport } from '../contract/environment.ts'
 import { AppError } from '../contract/errors.ts'
@@ -12,31 +12,49 @@ import { type Change, planSync } from './sync-plan.ts'
 export interface Sync {
   /** Plans, and unless it is a dry run applies and records the result. A new folder becomes an environment. */
   one(environment: string, options: { dry_run: boolean }): Promise<SyncReport>
-  /** Every environment folder, one after the other; what goes wrong is in the log. */
+  /** Every environment folder; servers that have not changed are left alone. What goes wrong is in the log. */
   all(): Promise<void>
+}
+
+/** The tool servers of the environments; their part of a sync may take as long as a server takes to start. */
+interface SyncedServers {
+  sync(environment: { id: number; name: string }, which: 'changed' | 'all'): Promise<SyncError[]>
+  check(environment: string): Promise<SyncError[]>
 }
 
 interface SyncParts {
   store: Store
+  servers: SyncedServers
   folders: Folders
   clock: Clock
   log: Log
   oneAtATime: OneAtATime
 }
 
-export function createSync({ store, folders, clock, log, oneAtATime }: SyncParts): Sync {
-  async function sync(environment: string, dryRun: boolean): Promise<SyncReport> {
+export function createSync({ store, servers, folders, clock, log, oneAtATime }: SyncParts): Sync {
+  async function sync(environment: string, { dry_run, which }: SyncWishes): Promise<SyncReport> {
+    const { report, id } = await oneAtATime(environment, () => syncAgents(environment, dry_run))
+    // Outside: who changes an agent meanwhile does not wait for servers to start.
+    const hasFolder = await folders.has(environment)
+    if (id === undefined) report.errors.push(...(hasFolder ? await servers.check(environment) : []))
+    else {
+      if (hasFolder) report.errors.push(...(await servers.sync({ id, name: environment }, which)))
+      await record(id, report)
+    }
+    return report
+  }
+
+  async function syncAgents(environment: string, dryRun: boolean): Promise<{ report: SyncReport; id?: number }> {
     const known = await store.environments.find(environment)
     const report = emptyReport(dryRun)
     const changes = await plan(environment, known, report)
     if (dryRun) {
       for (const change of changes) note(change, environment, report)
-      return report
+      return { report }
     }
     const { id } = known ?? (await store.write('ensureEnvironment', { name: environment, at: clock.now() }))
     for (const change of changes) await carryOut(change, environment, Number(id), report)
-    await record(Number(id), report)
-    return report
+    return { report, id: Number(id) }
   }
 
   /** What cannot be listed is in the report, and then nothing is to be changed. */
@@ -103,19 +121,27 @@ export function createSync({ store, folders, clock, log, oneAtATime }: SyncParts
     })
 
   return {
-    one: (environment, { dry_run }) => oneAtATime(environment, () => sync(environment, dry_run)),
+    one: (environment, { dry_run }) => sync(environment, { dry_run, which: 'all' }),
 
     async all() {
-      for (const environment of await folders.environments()) {
-        try {
-          const { errors } = await oneAtATime(environment, () => sync(environment, false))
-          for (const error of errors) log.warn({ environment, ...error }, 'sync: a file was left out')
-        } catch (error) {
-          log.error({ environment, err: error }, 'sync: the environment was left out')
-        }
-      }
+      await Promise.all(
+        (await folders.environments()).map(async (environment) => {
+          try {
+            const { errors } = await sync(environment, { dry_run: false, which: 'changed' })
+            for (const error of errors) log.warn({ environment, ...error }, 'sync: something was left out')
+          } catch (error) {
+            log.error({ environment, err: error }, 'sync: the environment was left out')
+          }
+        }),
+      )
     },
   }
+}
+
+interface SyncWishes {
+  dry_run: boolean
+  /** Which servers to connect: those that the files have changed, or all. */
+  which: 'changed' | 'all'
 }
 
 const environmentNotFound = (name: string): AppError =>

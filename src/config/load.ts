@@ -39,7 +39,8 @@ export function loadConfig({
   if (problems.length > 0) throw new ConfigError(problems, home)
   const keys = providerKeys(env)
   for (const key of keys) settled.origins.set(`ai.keys.${key.provider}`, { kind: 'env', name: key.variable })
-  return { config: assemble(settled.values, keys, home), origins: settled.origins, warnings: unknownVariables(env) }
+  const config = deepFreeze({ ...assemble(settled.values, keys), home, env: defined(env) })
+  return { config, origins: settled.origins, warnings: unknownVariables(env) }
 }
 
 interface Settling {
@@ -82,10 +83,14 @@ function isEmpty(value: unknown): boolean {
   return value === null || (typeof value === 'string' && value.trim() === '')
 }
 
-function assemble(values: ReadonlyMap<string, unknown>, keys: readonly ProviderKey[], home: string): Config {
+function assemble(values: ReadonlyMap<string, unknown>, keys: readonly ProviderKey[]): Omit<Config, 'home' | 'env'> {
   const settings = configSchema.parse(nest(configSchema, '', values))
   const byProvider = Object.fromEntries(keys.map((key) => [key.provider, key.value]))
-  return deepFreeze({ ...settings, home, ai: { ...settings.ai, keys: byProvider } })
+  return { ...settings, ai: { ...settings.ai, keys: byProvider } }
+}
+
+function defined(env: Env): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])))
 }
 
 function nest(group: z.ZodObject, prefix: string, values: ReadonlyMap<string, unknown>): Record<string, unknown> {

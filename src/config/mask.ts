@@ -2,7 +2,7 @@
 import { inspect } from 'node:util'
 import type { Leaf } from './leaves.ts'
 
-const MASK = '••••'
+export const MASK = '••••'
 const LONGEST_ECHO = 80
 
 export function maskValue(leaf: Pick<Leaf, 'secret'>, value: unknown): unknown {

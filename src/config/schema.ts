@@ -157,4 +157,6 @@ export type ProviderKeys = { readonly [P in 'openai' | 'anthropic' | 'google']?:
 export type Config = DeepReadonly<z.output<typeof configSchema>> & {
   readonly home: string
   readonly ai: { readonly keys: ProviderKeys }
+  /** The variables of the process, for the files of MCP servers. Full of secrets: never shown. */
+  readonly env: Readonly<Record<string, string>>
 }

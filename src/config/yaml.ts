@@ -1,14 +1,26 @@
-/** config.yaml as a checked YAML document, or what is wrong with it. Never quotes the text: it may hold secrets. */
+/** YAML as a checked document, or what is wrong with it. Never quotes the text: it may hold secrets. */
 import { readFileSync, statSync } from 'node:fs'
 import { type Document, isAlias, LineCounter, parseDocument, visit, type YAMLError } from 'yaml'
 import { LARGEST_FILE } from './home.ts'
 import type { Problem } from './problem.ts'
 
-export interface YamlFile {
+interface Place {
+  readonly line: number
+  readonly column: number
+}
+
+interface CheckedYaml {
+  /** Undefined when nothing could be made of the text. */
   readonly document: Document | undefined
-  readonly place: (node: unknown) => { line: number; column: number }
+  readonly place: (node: unknown) => Place
+  readonly mistakes: readonly { readonly place?: Place; readonly message: string }[]
+}
+
+export interface YamlFile extends Pick<CheckedYaml, 'document' | 'place'> {
   readonly problems: readonly Problem[]
 }
+
+const START: Place = { line: 1, column: 1 }
 
 const WORDS = new Map<string, string>([
   ['DUPLICATE_KEY', 'the same key is there twice'],
@@ -20,7 +32,9 @@ const WORDS = new Map<string, string>([
 
 export function readYaml(file: string): YamlFile {
   const text = readText(file)
-  return typeof text === 'string' ? parse(text) : nothing(text)
+  if (typeof text !== 'string') return { document: undefined, place: () => START, problems: text }
+  const { document, place, mistakes } = checkYaml(text)
+  return { document, place, problems: mistakes.map(toProblem) }
 }
 
 function readText(file: string): string | Problem[] {
@@ -40,20 +54,21 @@ function whyUnreadable(error: unknown): Problem[] {
   return [broken(code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'is not UTF-8 text' : `cannot be read (${code})`)]
 }
 
-function parse(text: string): YamlFile {
+export function checkYaml(text: string): CheckedYaml {
   const lines = new LineCounter()
   try {
     const options = { schema: 'core', resolveKnownTags: false, prettyErrors: false, lineCounter: lines } as const
     const document = parseDocument(text, options)
     const place = (node: unknown) => placeAt(lines, startOf(node))
-    return { document, place, problems: [...mistakes(document, lines), ...aliases(document, place)] }
+    return { document, place, mistakes: [...faults(document, lines), ...aliases(document, place)] }
   } catch {
-    return nothing([broken('is not valid YAML')])
+    return { document: undefined, place: () => START, mistakes: [{ message: 'is not valid YAML' }] }
   }
 }
 
-function mistakes(document: Document, lines: LineCounter): Problem[] {
-  return [...document.errors, ...document.warnings].map((error) => at(placeAt(lines, error.pos[0]), words(error)))
+function faults(document: Document, lines: LineCounter): CheckedYaml['mistakes'] {
+  const found = [...document.errors, ...document.warnings]
+  return found.map((error) => ({ place: placeAt(lines, error.pos[0]), message: words(error) }))
 }
 
 // The library's own message may quote the line.
@@ -61,12 +76,12 @@ function words(error: YAMLError): string {
   return WORDS.get(error.code) ?? `not valid YAML (${error.code.toLowerCase().replaceAll('_', ' ')})`
 }
 
-function aliases(document: Document, place: YamlFile['place']): Problem[] {
-  const problems: Problem[] = []
+function aliases(document: Document, place: CheckedYaml['place']): CheckedYaml['mistakes'] {
+  const found: { place: Place; message: string }[] = []
   visit(document, (_, node) => {
-    if (isAlias(node)) problems.push(at(place(node), 'YAML aliases are not allowed'))
+    if (isAlias(node)) found.push({ place: place(node), message: 'YAML aliases are not allowed' })
   })
-  return problems
+  return found
 }
 
 function startOf(node: unknown): number {
@@ -74,19 +89,15 @@ function startOf(node: unknown): number {
   return Array.isArray(range) && typeof range[0] === 'number' ? range[0] : 0
 }
 
-function placeAt(lines: LineCounter, offset: number): { line: number; column: number } {
+function placeAt(lines: LineCounter, offset: number): Place {
   const { line, col } = lines.linePos(offset)
   return { line: Math.max(line, 1), column: Math.max(col, 1) }
 }
 
-function at(place: { line: number; column: number }, message: string): Problem {
-  return { key: undefined, place: `config.yaml:${place.line}:${place.column}`, message }
+function toProblem({ place, message }: CheckedYaml['mistakes'][number]): Problem {
+  return place ? { key: undefined, place: `config.yaml:${place.line}:${place.column}`, message } : broken(message)
 }
 
 function broken(message: string): Problem {
   return { key: undefined, place: 'config.yaml', message }
-}
-
-function nothing(problems: readonly Problem[]): YamlFile {
-  return { document: undefined, place: () => ({ line: 1, column: 1 }), problems }
 }

@@ -9,15 +9,18 @@ import type { Guard } from '../http/guard.ts'
 import type { Accept } from '../runs/accept.ts'
 import type { Runs } from '../runs/runs.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { ToolCatalog } from '../tools/tool-catalog.ts'
 import { agentRoutes } from './agents.ts'
 import type { ApiDocument } from './api-document.ts'
 import { DOCS_POLICY, docsPage } from './docs-page.ts'
 import { environmentRoutes } from './environments.ts'
 import { healthRoute } from './health.ts'
+import { mcpServerRoutes } from './mcp-servers.ts'
 import { describeApi } from './openapi.ts'
 import { type Route, route } from './route.ts'
 import { runRoutes } from './runs.ts'
 import { PREFIX, serveRoutes } from './server.ts'
+import { toolRoutes } from './tools.ts'
 
 export interface RestParts {
   agents: Agents
@@ -25,6 +28,7 @@ export interface RestParts {
   sync: Sync
   runs: Runs
   accept: Accept
+  tools: ToolCatalog
   health: () => Promise<Health>
   guard: Guard
   version: string
@@ -35,12 +39,14 @@ export interface RestParts {
 }
 
 export function createRest(parts: RestParts): Hono {
-  const { agents, environments, sync, runs, accept, health, guard, version, publicUrl, trustProxy, log } = parts
+  const { agents, environments, sync, runs, accept, tools, health, guard, version, publicUrl, trustProxy, log } = parts
   const described: Route[] = [
     healthRoute(health),
     ...agentRoutes(agents),
     ...runRoutes({ agents, runs, accept, log }),
     ...environmentRoutes(environments, sync),
+    ...mcpServerRoutes(tools),
+    ...toolRoutes(tools),
     documentRoute(() => document()),
   ]
   const document = once(() => describeApi(described, { version, prefix: PREFIX, server: publicUrl ?? '/' }))

@@ -34,7 +34,7 @@ export const environmentRoutes = (environments: Environments, sync: Sync): Route
   }),
   route({
     ...{ method: 'POST', path: '/environments/:name/sync', scope: 'admin', tag, name: 'syncEnvironment' },
-    summary: 'Bring agents in line with the prompt files of the folder',
+    summary: 'Bring agents in line with the prompt files of the folder, and reconnect its MCP servers',
     params: byName,
     body: syncRequest,
     bodyOptional: true,

@@ -1,4 +1,7 @@
-/** Lets go of what is old: ended runs after their days, request keys that nobody can repeat. A little at a time. */
+/**
+ * Lets go of what is old: ended runs after their days, the toolsets that only such runs were offered, request keys that
+ * nobody can repeat. A little at a time.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
 import type { Store } from '../store/store.ts'
@@ -11,6 +14,7 @@ const ROUNDS = { first_after_ms: 10_000, every_ms: 60 * 60 * 1000 }
 const BREATH_MS = 10
 const RUNS_AT_ONCE = 100
 const KEYS_AT_ONCE = 1000
+const TOOLSETS_AT_ONCE = 100
 
 export interface Retention {
   start(): void
@@ -34,6 +38,9 @@ export function createRetention({ store, clock, log, days, rounds = ROUNDS }: Re
   let underWay: Promise<void> = Promise.resolve()
 
   const removeRuns = (ended_before: number) => store.write('removeEndedRuns', { ended_before, limit: RUNS_AT_ONCE })
+  /** The last use of a toolset is known to the day. */
+  const forgetToolsets = (at: number) =>
+    store.write('forgetToolsets', { unused_since: at - (days + 1) * DAY_MS, limit: TOOLSETS_AT_ONCE })
   const forgetKeys = (at: number) => store.write('forgetRequestKeys', { at, limit: KEYS_AT_ONCE })
 
   async function sweep(): Promise<number> {
@@ -46,6 +53,7 @@ export function createRetention({ store, clock, log, days, rounds = ROUNDS }: Re
           removed += slice
           return slice
         })
+        await inSlices(TOOLSETS_AT_ONCE, () => forgetToolsets(at))
       }
       await inSlices(KEYS_AT_ONCE, () => forgetKeys(at))
     } finally {

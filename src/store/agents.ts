@@ -4,6 +4,7 @@ import type { Agent } from '../contract/agent.ts'
 import type { Page, PageRequest } from '../contract/page.ts'
 import { isoTime } from '../contract/time.ts'
 import { createAgentLookUp, type FiledAgent } from './agent-look-up.ts'
+import { contains } from './contains.ts'
 import type { Tables } from './schema.ts'
 
 export interface AgentFilter {
@@ -92,11 +93,6 @@ const matches = (filter: AgentFilter) => (eb: Expressions) =>
 
 /** The plus keeps SQLite from starting with all versions there ever were. */
 const isEnabled = (enabled: boolean) => sql<boolean>`+${sql.ref('v.enabled')} = ${Number(enabled)}`
-
-const contains = (column: string, text: string) => {
-  const pattern = `%${text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
-  return sql<boolean>`lower(${sql.ref(column)}) LIKE ${pattern} ESCAPE '\\'`
-}
 
 /** Environments carry the number of their agents, so that only the rarer filters have to count. */
 async function countAgents(db: Kysely<Tables>, filter: AgentFilter): Promise<number> {

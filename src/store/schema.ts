@@ -1,11 +1,13 @@
 /** The tables as the readers see them. */
+import type { McpServer, ServerStatus } from '../contract/mcp-server.ts'
 import type { RunFailure, RunPhase, RunStatus, SourceType } from '../contract/run.ts'
 
 export interface Tables {
   environments: EnvironmentRow
   agents: AgentRow
   agent_versions: AgentVersionRow
-  mcp_servers: { status: 'idle' | 'connecting' | 'up' | 'down' }
+  mcp_servers: ServerRow
+  tools: ToolRow
   runs: RunRow
   run_counts: { agent_id: number; status: RunStatus; environment_id: number; count: number }
   steps: StepRow
@@ -51,6 +53,31 @@ interface AgentVersionRow {
   variables: string
   prompt: string
   created_at: number
+}
+
+interface ServerRow {
+  id: number
+  environment_id: number
+  name: string
+  transport: McpServer['transport']
+  config: string
+  config_hash: string
+  status: ServerStatus
+  error: string | null
+  tools_count: number
+  last_connected_at: number | null
+  listed_hash: string | null
+}
+
+interface ToolRow {
+  id: number
+  server_id: number
+  environment_id: number
+  name: string
+  own_name: string
+  description: string
+  annotations: string
+  input_schema: string
 }
 
 export interface RunRow {

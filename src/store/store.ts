@@ -7,12 +7,16 @@ import type { AgentReads } from './agents.ts'
 import type { EnvironmentReads } from './environments.ts'
 import type { Load } from './load.ts'
 import type { RunReads } from './runs/reads.ts'
+import type { ServerReads } from './servers.ts'
+import type { ToolReads } from './tools.ts'
 import type { Writer } from './writes.ts'
 
 export interface Store {
   readonly kind: 'sqlite' | 'postgres'
   readonly agents: AgentReads
   readonly environments: EnvironmentReads
+  readonly servers: ServerReads
+  readonly tools: ToolReads
   readonly runs: RunReads
   readonly write: Writer
   load(): Promise<Load>

@@ -6,7 +6,10 @@ import { acceptRun, forgetRequestKeys } from './runs/accept-write.ts'
 import { claimRun, markInterrupted, releaseRun, requestCancel, setPhase } from './runs/claim-write.ts'
 import { recordSteps } from './runs/journal-write.ts'
 import { removeEndedRuns } from './runs/retention-write.ts'
+import { forgetToolsets } from './runs/toolsets-write.ts'
+import { quietServers, reportServer, syncServers } from './servers-write.ts'
 import { rows, sql, type Write } from './statement.ts'
+import { recordTools } from './tools-write.ts'
 
 export const WRITES = {
   createAgent,
@@ -15,6 +18,10 @@ export const WRITES = {
   removeAgent,
   ensureEnvironment,
   recordSync,
+  syncServers,
+  reportServer,
+  quietServers,
+  recordTools,
   acceptRun,
   claimRun,
   recordSteps,
@@ -24,6 +31,7 @@ export const WRITES = {
   markInterrupted,
   removeEndedRuns,
   forgetRequestKeys,
+  forgetToolsets,
   ping,
 } as const
 

@@ -3,7 +3,6 @@ import { describe, expect, test, vi } from 'vitest'
 import type { Tool } from '../../src/contract/tool.ts'
 import { storageUnavailable } from '../../src/store/sqlite/failure.ts'
 import type { Store } from '../../src/store/store.ts'
-import { toolsFrom } from '../../src/tools/toolset.ts'
 import { proves } from '../spec/proves.ts'
 import { startApp, type TestApp } from '../support/app.ts'
 import { createGate } from '../support/gate.ts'
@@ -12,6 +11,7 @@ import { endedRun, readRun, startRun } from '../support/run-calls.ts'
 import { startService } from '../support/service-process.ts'
 import { holdDatabase } from '../support/storage-outage.ts'
 import { mountTinyDisk } from '../support/tiny-disk.ts'
+import { toolsFrom } from '../support/tools-from.ts'
 
 interface Body {
   data: { id: number; run_id: number; status: string }

@@ -3,12 +3,12 @@ import { describe, expect, test, vi } from 'vitest'
 import type { Tool } from '../../src/contract/tool.ts'
 import { storageUnavailable } from '../../src/store/sqlite/failure.ts'
 import type { Store } from '../../src/store/store.ts'
-import { toolsFrom } from '../../src/tools/toolset.ts'
 import { startApp, type TestApp } from '../support/app.ts'
 import { createGate } from '../support/gate.ts'
 import { calls, says, startModelServer } from '../support/model-server.ts'
 import { createAgent } from '../support/rest-calls.ts'
 import { endedRun, readRun, startRun } from '../support/run-calls.ts'
+import { toolsFrom } from '../support/tools-from.ts'
 
 const cancel = (app: TestApp, id: number) => app.api('POST', `/runs/${id}/cancel`)
 const ONE_SLOT = { SVC_MAX_CONCURRENT_RUNS: '1' }
@@ -80,7 +80,7 @@ describe('a run that waits for another one', () => {
 
 describe('tools that are not to be had', () => {
   test('a toolset that never answers keeps neither a timeout nor a cancel from ending the run', async () => {
-    await using app = await startApp({}, { tools: { forAgent: () => new Promise(() => {}) } })
+    await using app = await startApp({}, { tools: { ...toolsFrom([]), offerTo: () => new Promise(() => {}) } })
     const { id } = await createAgent(app)
     const [late, cancelled] = [await startRun(app, id, 'x', { timeout_seconds: 1 }), await startRun(app, id, 'x')]
     await vi.waitFor(async () => expect(await readRun(app, cancelled)).toMatchObject({ phase: 'executing' }))
@@ -91,12 +91,12 @@ describe('tools that are not to be had', () => {
 
   test('a toolset that meets a database outage is asked again', async () => {
     const outage = [storageUnavailable(new Error('test'))]
-    const forAgent = async () => {
+    const offerTo = async () => {
       const error = outage.pop()
       if (error) throw error
       return []
     }
-    await using app = await startApp({}, { tools: { forAgent } })
+    await using app = await startApp({}, { tools: { ...toolsFrom([]), offerTo } })
     const { id } = await createAgent(app)
     expect(await endedRun(app, await startRun(app, id, 'x'))).toMatchObject({ status: 'completed' })
   })

@@ -2,12 +2,12 @@
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Tool } from '../../src/contract/tool.ts'
-import { toolsFrom } from '../../src/tools/toolset.ts'
 import { startApp, type TestApp } from '../support/app.ts'
 import { createGate } from '../support/gate.ts'
 import { calls, says, startModelServer } from '../support/model-server.ts'
 import { createAgent, sendRaw } from '../support/rest-calls.ts'
 import { endedRun, readRun, startRun } from '../support/run-calls.ts'
+import { toolsFrom } from '../support/tools-from.ts'
 
 const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
 

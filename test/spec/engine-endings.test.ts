@@ -1,12 +1,12 @@
 // Every way a run can end, and what its record says then.
 import { describe, expect, test, vi } from 'vitest'
 import { RUN_FAILURES } from '../../src/contract/run.ts'
-import { toolsFrom } from '../../src/tools/toolset.ts'
 import { startApp, type TestApp } from '../support/app.ts'
 import { createGate } from '../support/gate.ts'
 import { calls, fails, hangs, says, startModelServer } from '../support/model-server.ts'
 import { createAgent } from '../support/rest-calls.ts'
 import { endedRun, readRun, startRun } from '../support/run-calls.ts'
+import { toolsFrom } from '../support/tools-from.ts'
 import { proves } from './proves.ts'
 
 const cancel = (app: TestApp, id: number) => app.api('POST', `/runs/${id}/cancel`)
@@ -178,7 +178,7 @@ describe('failing', () => {
     'runs.failure-codes',
     'a mistake of our own ends the run with INTERNAL_ERROR and says nothing of the inside',
     async () => {
-      const tools = { forAgent: () => Promise.reject(new TypeError('secret inside')) }
+      const tools = { ...toolsFrom([]), offerTo: () => Promise.reject(new TypeError('secret inside')) }
       await using app = await startApp({}, { tools })
       const { id } = await createAgent(app)
       const run = await endedRun(app, await startRun(app, id, 'Hello.'))

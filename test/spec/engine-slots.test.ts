@@ -1,10 +1,10 @@
 // How many runs execute at once, whose turn it is, and when a slot goes back.
 import { describe, expect, vi } from 'vitest'
-import { toolsFrom } from '../../src/tools/toolset.ts'
 import { startApp, type TestApp } from '../support/app.ts'
 import { createGate } from '../support/gate.ts'
 import { createAgent } from '../support/rest-calls.ts'
 import { endedRun, readRun, startRun } from '../support/run-calls.ts'
+import { toolsFrom } from '../support/tools-from.ts'
 import { proves } from './proves.ts'
 
 const CALL = 'call gate {}'

@@ -10,10 +10,10 @@ import { wire } from '../../src/app.ts'
 import { systemClock } from '../../src/clock.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { createLog } from '../../src/telemetry/log.ts'
-import { toolsFrom } from '../../src/tools/toolset.ts'
 import { VERSION } from '../../src/version.ts'
 import { startApp, type TestApp } from '../support/app.ts'
 import { createAgent } from '../support/rest-calls.ts'
+import { toolsFrom } from '../support/tools-from.ts'
 import { proves } from './proves.ts'
 
 interface Schema {

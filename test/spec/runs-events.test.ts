@@ -1,13 +1,13 @@
 // GET /runs/:id/events: a run as it happens, from wherever the reader was.
 import { describe, expect, test, vi } from 'vitest'
 import { run as runSchema, step as stepSchema } from '../../src/contract/run.ts'
-import { toolsFrom } from '../../src/tools/toolset.ts'
 import { startApp } from '../support/app.ts'
 import { openEvents, type ServerEvent, watchRun } from '../support/events.ts'
 import { createGate } from '../support/gate.ts'
 import { calls, startModelServer } from '../support/model-server.ts'
 import { createAgent, outcome, refusal } from '../support/rest-calls.ts'
 import { endedRun, readRun, startRun } from '../support/run-calls.ts'
+import { toolsFrom } from '../support/tools-from.ts'
 import { proves } from './proves.ts'
 
 const CALLS = 'call gate {"n": 1}\ncall gate {"n": 2}'

@@ -1,11 +1,11 @@
 // POST /agents/:id/run: what it takes, what it answers, how long it waits, and which version it runs.
 import { describe, expect, test } from 'vitest'
 import { runAccepted, runDetail, waitSeconds } from '../../src/contract/run.ts'
-import { toolsFrom } from '../../src/tools/toolset.ts'
 import { startApp } from '../support/app.ts'
 import { createGate } from '../support/gate.ts'
 import { createAgent, outcome, refusal } from '../support/rest-calls.ts'
 import { endedRun, readRun, startRun } from '../support/run-calls.ts'
+import { toolsFrom } from '../support/tools-from.ts'
 import { countRuns, execute } from '../support/webhook-calls.ts'
 import { proves } from './proves.ts'
 

@@ -1,11 +1,11 @@
 // POST /execute: what it takes, which agent it means, what it answers, and what becomes of the run.
 import { describe, expect } from 'vitest'
 import { runAccepted, runDetail } from '../../src/contract/run.ts'
-import { toolsFrom } from '../../src/tools/toolset.ts'
 import { startApp, type TestApp } from '../support/app.ts'
 import { createGate } from '../support/gate.ts'
 import { createAgent } from '../support/rest-calls.ts'
 import { endedRun, readRun } from '../support/run-calls.ts'
+import { toolsFrom } from '../support/tools-from.ts'
 import { countRuns, execute, no, said } from '../support/webhook-calls.ts'
 import { proves } from './proves.ts'
 

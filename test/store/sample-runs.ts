@@ -5,6 +5,7 @@ import type { AcceptRun } from '../../src/store/runs/accept-write.ts'
 import type { Ending } from '../../src/store/runs/end-write.ts'
 import type { Entry, Intent, Outcome } from '../../src/store/runs/journal-write.ts'
 import type { RunFilter } from '../../src/store/runs/reads.ts'
+import type { OfferedToolset } from '../../src/store/runs/toolsets-write.ts'
 import type { Store } from '../../src/store/store.ts'
 import { AT, createAgent, createEnvironment, everyPage } from './sample.ts'
 
@@ -54,6 +55,7 @@ interface Recording {
   entries?: Entry[]
   ending?: Ending | null
   consumed_ms?: number
+  toolset?: OfferedToolset | null
   at?: number
 }
 

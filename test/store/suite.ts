@@ -9,6 +9,10 @@ import { claimFacts } from './suite-runs-claim.ts'
 import { journalFacts } from './suite-runs-journal.ts'
 import { runListFacts } from './suite-runs-lists.ts'
 import { runModelFacts } from './suite-runs-model.ts'
+import { serverFacts } from './suite-servers.ts'
+import { toolFacts } from './suite-tools.ts'
+import { toolModelFacts } from './suite-tools-model.ts'
+import { toolsetFacts } from './suite-toolsets.ts'
 import { writeFacts } from './suite-writes.ts'
 
 export interface OpenedStore extends AsyncDisposable {
@@ -30,6 +34,10 @@ export function storeSuite(name: string, open: OpenStore): void {
     describe('the journal of a run', () => journalFacts(open))
     describe('lists of runs', () => runListFacts(open))
     describe('any sequence of what happens to runs', () => runModelFacts(open))
+    describe('MCP servers', () => serverFacts(open))
+    describe('tools', () => toolFacts(open))
+    describe('any sequence of what happens to tools', () => toolModelFacts(open))
+    describe('what runs are offered', () => toolsetFacts(open))
   })
 }
 

@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createLog, type Log } from '../../src/telemetry/log.ts'
-import { type Toolset, toolsFrom } from '../../src/tools/toolset.ts'
+import type { Toolset } from '../../src/tools/toolset.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 export interface TestApp extends AsyncDisposable {
@@ -29,6 +29,7 @@ export interface Answer {
 }
 
 export interface AppParts {
+  /** In place of those of the environments. */
   tools?: Toolset
   log?: Log
   clock?: Clock
@@ -44,7 +45,7 @@ export async function startApp(settings: Record<string, string> = {}, parts: App
   const { config } = loadConfig({ flags: { home: folder.path }, env: settings, cwd: folder.path })
   const opened = await openSqliteStore(join(folder.path, 'data'))
   const store = parts.around?.(opened) ?? opened
-  const { tools = toolsFrom([]), log = createLog('silent'), clock = systemClock } = parts
+  const { tools, log = createLog('silent'), clock = systemClock } = parts
   const doors = wire({ config, log, store, tools, clock })
   await store.write('ensureEnvironment', { name: 'default', at: systemClock.now() })
   if (!parts.idle) await doors.engine.start()
@@ -69,6 +70,7 @@ export async function startApp(settings: Record<string, string> = {}, parts: App
     },
     async [Symbol.asyncDispose]() {
       await doors.engine.stop(0)
+      await doors.supervisor.stop()
       await store.close()
       await folder[Symbol.asyncDispose]()
     },

@@ -5,7 +5,7 @@ import type { ClaimedRun } from '../../store/runs/claim-write.ts'
 import { bounded, cut, toResult } from './conversation.ts'
 import { mayRepeat, OUTCOME_UNKNOWN } from './in-doubt.ts'
 import type { Journal, KnownStep, StepOutcome } from './journal.ts'
-import { unlessAborted } from './unless-aborted.ts'
+import { unlessAborted } from '../../unless-aborted.ts'
 
 export interface CallToolsParts {
   run: ClaimedRun

@@ -5,6 +5,7 @@
  */
 import type { Clock } from '../../clock.ts'
 import type { RunFailure } from '../../contract/run.ts'
+import type { Tool } from '../../contract/tool.ts'
 import { ModelFailure, type Models } from '../../models/models.ts'
 import type { ClaimedRun } from '../../store/runs/claim-write.ts'
 import { CANCELLED } from '../../store/runs/end-write.ts'
@@ -17,7 +18,7 @@ import { converse } from './converse.ts'
 import { type Journal, openJournal } from './journal.ts'
 import { startMeter } from './meter.ts'
 import { isOutage, persist } from './persist.ts'
-import { unlessAborted } from './unless-aborted.ts'
+import { unlessAborted } from '../../unless-aborted.ts'
 
 /** How often a long step says that it is still at work. */
 const BEAT_MS = 10_000
@@ -59,7 +60,7 @@ async function perform(run: ClaimedRun, control: Control, { store, models, tools
     feed.changed(run.id)
   }
   try {
-    const available = await unlessAborted(signal, tools.forAgent(run))
+    const available = await unlessAborted(signal, toolsOf(run, tools, journal))
     const ending = await converse({ run, journal, meter, models, tools: available, control, signal, waiting })
     await journal.end(ending)
   } catch (error) {
@@ -74,6 +75,14 @@ async function perform(run: ClaimedRun, control: Control, { store, models, tools
     clearInterval(beat)
     meter.pause()
   }
+}
+
+/** A run keeps the tools that it began with, whatever has become of their servers since. */
+async function toolsOf(run: ClaimedRun, tools: Toolset, journal: Journal): Promise<Tool[]> {
+  if (run.toolset) return tools.bind(run.toolset, run)
+  const offered = await tools.offerTo(run)
+  journal.freeze(offered)
+  return tools.bind(offered, run)
 }
 
 interface Settling {

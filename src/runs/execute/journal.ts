@@ -2,8 +2,9 @@
  * A run's journal in the hands of its owner. What is about to happen and what came of it is collected, and written
  * in one commit by whoever next needs it on disk: so a model turn and a tool call together cost two commits.
  */
+import { createHash } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
-import type { Json } from '../../contract/tool.ts'
+import type { Json, OfferedTool } from '../../contract/tool.ts'
 import { readJson } from '../../store/json.ts'
 import type { ClaimedRun, RecordedStep } from '../../store/runs/claim-write.ts'
 import type { Ending } from '../../store/runs/end-write.ts'
@@ -18,6 +19,8 @@ import { persist } from './persist.ts'
 const RUN_KEEPS = 16 * 1024 * 1024
 
 export interface Journal {
+  /** The tools that the run began with go to disk with the first of its steps. */
+  freeze(tools: readonly OfferedTool[]): void
   /** The step as an earlier attempt left it. */
   known(key: string): KnownStep | undefined
   intend(step: Pick<Intent, 'key' | 'type' | 'name' | 'server'> & { input: Json }): void
@@ -58,6 +61,7 @@ export function openJournal({ run, store, clock, meter, feed, stopping }: Journa
   let position = run.steps.length
   let used = run.steps.reduce((sum, { output }) => sum + (output?.length ?? 0), 0)
   let collected: Entry[] = []
+  let toolset: { hash: string; tools: string } | null = null
   let last: Promise<unknown> = Promise.resolve()
 
   /** One write after the other, each with all that has come together meanwhile. */
@@ -71,7 +75,8 @@ export function openJournal({ run, store, clock, meter, feed, stopping }: Journa
     const entries = collected
     collected = []
     const { id: run_id, epoch } = run
-    const input = { run_id, epoch, consumed_ms: meter.consumed(), entries, ending, at: clock.now() }
+    const input = { run_id, epoch, consumed_ms: meter.consumed(), entries, ending, toolset, at: clock.now() }
+    toolset = null
     const recorded = await persist(() => store.write('recordSteps', input), stopping)
     if (ending) feed.ended(run_id)
     else feed.changed(run_id)
@@ -82,6 +87,10 @@ export function openJournal({ run, store, clock, meter, feed, stopping }: Journa
   const commit = () => inTurn(async () => (collected.length > 0 ? record(null) : undefined))
 
   return {
+    freeze(offered) {
+      const tools = JSON.stringify(offered)
+      toolset = { hash: createHash('sha256').update(tools).digest('hex'), tools }
+    },
     known(key) {
       const step = earlier.get(key)
       return step && { ...step, output: step.output === null ? null : readJson(step.output) }

@@ -4,9 +4,11 @@
  */
 import { AppError } from '../../contract/errors.ts'
 import type { FirstMessage, RunPhase } from '../../contract/run.ts'
+import type { OfferedTool } from '../../contract/tool.ts'
 import { first, only, rows, sql, type Write } from '../statement.ts'
 import { CANCELLED, endRun } from './end-write.ts'
 import { FIRST_STEP, recordFirstIntent } from './journal-write.ts'
+import { offeredTools } from './toolsets-write.ts'
 
 /** A run that was there when its process died this often is not tried again. */
 const MOST_CRASHES = 5
@@ -24,6 +26,8 @@ export interface ClaimedRun {
   max_steps: number
   tools: string[] | null
   notify: boolean
+  /** What an earlier attempt was offered, and this one keeps; null when none got that far. */
+  toolset: OfferedTool[] | null
   steps: RecordedStep[]
 }
 
@@ -66,6 +70,7 @@ interface RunRow {
   crashes: number
   journal_seq: number
   started_at: number
+  toolset: string | null
 }
 
 export function* claimRun({ id, owner, at }: ClaimRun): Write<Claim> {
@@ -79,7 +84,7 @@ export function* claimRun({ id, owner, at }: ClaimRun): Write<Claim> {
       crashes = crashes + CASE WHEN owner <> ${owner} THEN 1 ELSE 0 END
     WHERE id = ${id} AND status = 'running'
     RETURNING epoch, agent_id, agent_version, environment_id, environment, model, messages, consumed_ms,
-      timeout_seconds, steps_count, crashes, journal_seq, started_at`)
+      timeout_seconds, steps_count, crashes, journal_seq, started_at, toolset`)
   if (!run) return { run: null }
   const max_concurrency = yield* limitOf(run.agent_id)
   if (run.crashes >= MOST_CRASHES) {
@@ -144,6 +149,7 @@ function* toClaimedRun(id: number, run: RunRow): Write<ClaimedRun> {
     max_steps: version.max_steps,
     tools: version.tools === null ? null : JSON.parse(version.tools),
     notify: version.notify === 1,
+    toolset: run.toolset === null ? null : yield* offeredTools(run.toolset),
     steps: run.steps_count === 0 ? yield* firstStep(id, run) : yield* journalOf(id),
   }
 }

@@ -5,6 +5,7 @@
 
 import { first, rows, sql, type Write } from '../statement.ts'
 import { CANCELLED, type Ending, endRun } from './end-write.ts'
+import { keepToolset, type OfferedToolset } from './toolsets-write.ts'
 
 export interface Intent {
   kind: 'intent'
@@ -43,6 +44,8 @@ interface RecordSteps {
   consumed_ms: number
   entries: Entry[]
   ending: Ending | null
+  /** What the run is offered from now on, recorded with the first thing that it did with it. */
+  toolset?: OfferedToolset | null
   at: number
 }
 
@@ -60,11 +63,14 @@ interface Totals {
   tool_calls: number
 }
 
-export function* recordSteps({ run_id, epoch, consumed_ms, entries, ending, at }: RecordSteps): Write<Recorded> {
+export function* recordSteps(input: RecordSteps): Write<Recorded> {
+  const { run_id, epoch, consumed_ms, entries, ending, toolset = null, at } = input
   const run = yield* first<{ journal_seq: number; cancel_requested_at: number | null }>(sql`
-    UPDATE runs SET journal_seq = journal_seq + ${entries.length}, consumed_ms = ${consumed_ms}
+    UPDATE runs SET journal_seq = journal_seq + ${entries.length}, consumed_ms = ${consumed_ms},
+      toolset = COALESCE(toolset, ${toolset?.hash ?? null})
     WHERE id = ${run_id} AND epoch = ${epoch} AND status = 'running' RETURNING journal_seq, cancel_requested_at`)
   if (!run) return { owned: ending !== null && (yield* endedBy(run_id, epoch)), cancel_requested: false }
+  if (toolset) yield* keepToolset(toolset, at)
   const totals = noTotals()
   let seq = run.journal_seq - entries.length
   for (const entry of entries) yield* record({ run_id, epoch, seq: ++seq, at }, entry, totals)

@@ -8,7 +8,9 @@ import { createAgentReads } from '../agents.ts'
 import { createEnvironmentReads } from '../environments.ts'
 import { readLoad } from '../load.ts'
 import { createRunReads } from '../runs/reads.ts'
+import { createServerReads } from '../servers.ts'
 import type { Store } from '../store.ts'
+import { createToolReads } from '../tools.ts'
 import { createPrivateFile, openWriter } from './connection.ts'
 import { lockFolder } from './lock.ts'
 import { migrate } from './migrate.ts'
@@ -66,6 +68,8 @@ function connect(file: string, release: () => void): Store {
     kind: 'sqlite',
     agents: createAgentReads(db),
     environments: createEnvironmentReads(db),
+    servers: createServerReads(db),
+    tools: createToolReads(db),
     runs: createRunReads(db, search),
     write: writer.write,
     load: () => readLoad(db),

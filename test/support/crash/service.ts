@@ -23,9 +23,20 @@ const [{ startService }, { loadConfig }, { createLog }, { openSqliteStore }, { t
   import('../../../src/config/load.ts'),
   import('../../../src/telemetry/log.ts'),
   import('../../../src/store/sqlite/open.ts'),
-  import('../../../src/tools/toolset.ts'),
+  import('../tools-from.ts'),
 ])
-const tools: Toolset = { forAgent: async (wishes) => toolsFrom((await connecting).tools).forAgent(wishes) }
+const tools: Toolset = {
+  offerTo: async (wishes) => toolsFrom((await connecting).tools).offerTo(wishes),
+  // A run that goes on from an earlier life asks for nothing, and may be quicker than the tool server.
+  bind: (offered) =>
+    offered.map((tool) => ({
+      ...tool,
+      async call(input, context) {
+        const [bound] = toolsFrom((await connecting).tools).bind([tool], { environment: '' })
+        return bound ? bound.call(input, context) : { output: `no tool ${tool.name}`, is_error: true }
+      },
+    })),
+}
 
 async function openStore(folder: string) {
   const store = await openSqliteStore(folder)

@@ -1,0 +1,68 @@
+/** A connection to one MCP server. It is made once and lost once; whoever wants another makes another. */
+import type { Json, ToolAnswer, ToolCallContext } from '../../contract/tool.ts'
+import type { ServerConfig } from '../servers/server-config.ts'
+
+export interface ListedTool {
+  /** What the server calls it. */
+  name: string
+  description: string
+  input_schema: { [key: string]: Json }
+  annotations: { [key: string]: Json }
+}
+
+export interface ToolList {
+  tools: ListedTool[]
+  /** What was left out of it, and why; null when nothing was. */
+  complaint: string | null
+}
+
+export interface Connection {
+  /** Rejects with ServerFailure. */
+  list(options: { timeout_ms: number }): Promise<ToolList>
+  /** Rejects with ServerFailure when no answer came; what a tool says about its own failure is an answer. */
+  call(tool: CallTarget, input: { [key: string]: Json }, context: ConnectionCall): Promise<ToolAnswer>
+  /** Resolves with the reason when the connection is gone without anybody having closed it. */
+  readonly lost: Promise<string>
+  /** Resolves when nothing of it is left: for a process, when it and all that it started are gone. */
+  close(): Promise<void>
+}
+
+export type CallTarget = Pick<ListedTool, 'name' | 'input_schema'>
+
+export interface ConnectionCall extends ToolCallContext {
+  readonly timeout_ms: number
+}
+
+export interface ConnectHooks {
+  /** The server says that its tools have changed. */
+  onToolsChanged(): void
+}
+
+/** Rejects with ServerFailure, leaving nothing behind. */
+export type Connect = (config: ServerConfig, hooks: ConnectHooks, signal: AbortSignal) => Promise<Connection>
+
+/**
+ * What went wrong between us and a server. The message is for people and models, and masked.
+ * - `unreachable`: nothing was asked of it, it could not be reached or started
+ * - `lost`: the connection went away before the answer
+ * - `timeout`: no answer in time
+ * - `refused`: it answered that it does not want to (an error of the protocol)
+ * - `rubbish`: it answered something that cannot be understood, or is too large
+ */
+export class ServerFailure extends Error {
+  readonly kind: 'unreachable' | 'lost' | 'timeout' | 'refused' | 'rubbish'
+
+  constructor(kind: ServerFailure['kind'], message: string) {
+    super(message)
+    this.name = 'ServerFailure'
+    this.kind = kind
+  }
+}
+
+/** The server has forgotten its session with us and did not look at the call: it may be made again over a new one. */
+export class SessionLost extends ServerFailure {
+  constructor(message: string) {
+    super('lost', message)
+    this.name = 'SessionLost'
+  }
+}

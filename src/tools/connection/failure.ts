@@ -1,0 +1,72 @@
+/** Whatever went wrong with a server, as one of the few kinds of failure, in words for people and models. */
+import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
+import { ServerFailure, SessionLost } from './connection.ts'
+import { httpFailure, sessionLost } from './http-failure.ts'
+import { oneLine } from './last-words.ts'
+import { networkFailure } from './network-failure.ts'
+import type { Phase } from './phase.ts'
+
+export interface FailureContext {
+  phase: Phase
+  /** Whether the server keeps a session with us, which it may forget. */
+  has_session: boolean
+  mask(text: string): string
+  /** Why the connection is gone, when it is. */
+  reason?: string | undefined
+  timeout_ms: number
+}
+
+const LONGEST = 2_000
+const SESSION_NOT_FOUND = -32_001
+
+export function toFailure(error: unknown, context: FailureContext): ServerFailure {
+  const failure = classify(error, context)
+  if (failure instanceof SessionLost) return failure
+  return new ServerFailure(failure.kind, oneLine(context.mask(failure.message)).slice(0, LONGEST))
+}
+
+function classify(error: unknown, context: FailureContext): ServerFailure {
+  if (error instanceof ServerFailure) return error
+  if (error instanceof ProtocolError) return ofProtocol(error, context)
+  if (error instanceof SdkHttpError) return httpFailure(error, context)
+  if (error instanceof SdkError) return ofSdk(error, context)
+  if (error instanceof Error && error.message === 'Not connected') return gone(context)
+  return ofOther(error, context)
+}
+
+function ofProtocol({ code, message, data }: ProtocolError, { has_session }: FailureContext): ServerFailure {
+  if (data instanceof ServerFailure) return data
+  if (has_session && code === SESSION_NOT_FOUND && /session not found/i.test(message)) return sessionLost()
+  return new ServerFailure('refused', `the server answered with error ${code}: ${message}`)
+}
+
+function ofSdk(error: SdkError, context: FailureContext): ServerFailure {
+  const { code, cause, message } = error
+  if (code === SdkErrorCode.RequestTimeout) return timedOut(context)
+  if (code === SdkErrorCode.ConnectionClosed || code === SdkErrorCode.NotConnected) return gone(context)
+  if (code === SdkErrorCode.EraNegotiationFailed && cause) return classify(cause, context)
+  if (code === SdkErrorCode.UnsupportedResultType || code === SdkErrorCode.InputRequiredRoundsExceeded)
+    return new ServerFailure('refused', 'the server wants to ask a person something, which is not possible here')
+  return rubbish(message)
+}
+
+function ofOther(error: unknown, context: FailureContext): ServerFailure {
+  const network = networkFailure(error, context.phase)
+  if (network) return network
+  if (error instanceof SyntaxError) return new ServerFailure('rubbish', 'the answer is not JSON')
+  const message = error instanceof Error ? error.message : String(error)
+  if (message.startsWith("Server's protocol version")) return new ServerFailure('refused', message)
+  return rubbish(message)
+}
+
+const rubbish = (why: string) =>
+  new ServerFailure('rubbish', `the answer cannot be understood: ${oneLine(why).slice(0, 500)}`)
+
+const timedOut = ({ phase, timeout_ms }: FailureContext) =>
+  new ServerFailure(
+    'timeout',
+    `the server ${phase === 'connect' ? 'could not be connected' : 'did not answer'} within ${timeout_ms / 1_000} s`,
+  )
+
+const gone = ({ phase, reason }: FailureContext) =>
+  new ServerFailure(phase === 'connect' ? 'unreachable' : 'lost', reason ?? 'the connection was closed')

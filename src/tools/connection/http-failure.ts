@@ -1,0 +1,48 @@
+/** What an HTTP status of an MCP server means for whoever wrote its address down. */
+import type { SdkHttpError } from '@modelcontextprotocol/client'
+import { ServerFailure, SessionLost } from './connection.ts'
+import type { Phase } from './phase.ts'
+
+const WORDS: Readonly<Record<number, string>> = {
+  401: 'the server wants authentication (401): give it a header such as Authorization in its file',
+  403: 'the server denies access (403): check the headers in its file',
+  404: 'there is no MCP server at this address (404): check the path of its url',
+  405: 'there is no MCP server at this address (405): check its url. Only Streamable HTTP is spoken, not HTTP+SSE',
+  429: 'the server has too many requests (429)',
+}
+
+/** What many servers say instead of 404, from an example of the SDK: "Bad Request: No valid session ID provided". */
+const OFTEN_COPIED = /\bsession ?id\b|session not found/i
+
+interface HttpContext {
+  phase: Phase
+  has_session: boolean
+}
+
+export function httpFailure({ status, message, data }: SdkHttpError, context: HttpContext): ServerFailure {
+  const { phase, has_session } = context
+  const said = wordsOf(data.text)
+  if (has_session && (status === 404 || (status === 400 && OFTEN_COPIED.test(said)))) return sessionLost()
+  if (status >= 500)
+    return new ServerFailure(phase === 'connect' ? 'unreachable' : 'lost', `the server fails with status ${status}`)
+  if (status >= 300 && status < 400) return new ServerFailure('refused', redirected(message))
+  return new ServerFailure(
+    'refused',
+    WORDS[status] ?? `the server answered with status ${status}${said && `: ${said}`}`,
+  )
+}
+
+export const sessionLost = () => new SessionLost('the server has forgotten the session')
+
+/** Of an error of the protocol its message, of anything else the beginning. */
+function wordsOf(text: unknown): string {
+  if (typeof text !== 'string') return ''
+  try {
+    return String(JSON.parse(text).error.message).slice(0, 500)
+  } catch {
+    return text.slice(0, 500)
+  }
+}
+
+/** The SDK says where to; what it calls the policy is of no use here. */
+const redirected = (message: string) => message.replace(/^.*?(?=Redirect)/, '').replace(/ \(redirectPolicy: .*\)$/, '')

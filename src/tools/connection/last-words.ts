@@ -1,0 +1,22 @@
+/** What a process said last on stderr: often the only hint why it ended. The rest is read and thrown away. */
+import type { Readable } from 'node:stream'
+
+const KEPT_BYTES = 4_096
+const SHOWN_CHARACTERS = 500
+
+/** Returns a function that tells its last words as one line. */
+export function keepLastWords(stderr: Readable): () => string {
+  let kept = Buffer.alloc(0)
+  stderr.on('data', (chunk: Buffer) => {
+    kept = Buffer.concat([kept, chunk.subarray(-KEPT_BYTES)]).subarray(-KEPT_BYTES)
+  })
+  return () => oneLine(kept.toString('utf8')).slice(-SHOWN_CHARACTERS)
+}
+
+/** Terminal colours, control characters and line breaks would garble a log or a page. */
+export const oneLine = (text: string) =>
+  text
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
+    .replaceAll(/\u001b\[[0-9;?]*[ -/]*[@-~]/g, '')
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .trim()

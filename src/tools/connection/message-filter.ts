@@ -1,0 +1,29 @@
+/** What a transport lets through to the SDK's client: answers that somebody waits for, and lists it cannot stumble on. */
+import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+import { ServerFailure } from './connection.ts'
+import { isAnswer, type PendingRequest, type PendingRequests } from './pending-requests.ts'
+import { setAside } from './set-aside.ts'
+
+export const tooLarge = () => new ServerFailure('rubbish', 'the answer is larger than 10 MiB')
+
+/** Whether the message is to be handed on. An answer may be changed on the way. */
+export function isWanted(message: JSONRPCMessage, pending: PendingRequests): boolean {
+  if (!isAnswer(message)) return true
+  const request = pending.answeredBy(message)
+  if (request) setAside(message, request.method)
+  return request !== undefined
+}
+
+/** The request that a message answers of which only the beginning and the end are left. */
+export function requestBehind({ head, tail }: Edges, pending: PendingRequests): PendingRequest | undefined {
+  // Serializers write the id before or after the result, so it is near one of the ends.
+  const before = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+|"[^"\\]*")\s*,/.exec(head)?.[1]
+  const after = /,\s*"id"\s*:\s*(\d+|"[^"\\]*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/.exec(tail)?.[1]
+  const id = before ?? after
+  return id === undefined ? undefined : pending.find(JSON.parse(id))
+}
+
+interface Edges {
+  head: string
+  tail: string
+}

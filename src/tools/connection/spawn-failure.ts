@@ -1,0 +1,29 @@
+/** Why a command could not be started, in words that say what to change in the file. */
+import { stat } from 'node:fs/promises'
+import type { StdioTarget } from '../servers/server-config.ts'
+import { ServerFailure } from './connection.ts'
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'may not be executed',
+  ENOEXEC: 'is not a program that this machine can run',
+  E2BIG: 'has too many or too long arguments and variables',
+  EAGAIN: 'could not be started: this machine has too many processes',
+  ENOMEM: 'could not be started: this machine has too little memory',
+  EMFILE: 'could not be started: too many files are open',
+  ENFILE: 'could not be started: too many files are open',
+}
+
+export async function spawnFailure(error: unknown, { command, cwd }: StdioTarget): Promise<ServerFailure> {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  // A missing folder is reported as if the command were missing.
+  if (!(await isFolder(cwd))) return new ServerFailure('unreachable', `the folder '${cwd}' does not exist`)
+  if (code === 'ENOENT') return new ServerFailure('unreachable', `the command '${command}' was not found`)
+  const reason = REASONS[code] ?? `could not be started${code && ` (${code})`}`
+  return new ServerFailure('unreachable', `the command '${command}' ${reason}`)
+}
+
+const isFolder = (path: string) =>
+  stat(path).then(
+    (entry) => entry.isDirectory(),
+    () => false,
+  )

@@ -1,0 +1,164 @@
+/**
+ * The one connection to a server that everybody shares: made by the first who wants it while the others wait for the
+ * same, made again with growing pauses after a failure, and given up when nobody wants it any more.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Clock } from '../clock.ts'
+import type { ServerStatus } from '../contract/mcp-server.ts'
+import { unlessAborted } from '../unless-aborted.ts'
+import { type Connection, ServerFailure } from './connection/connection.ts'
+import { createRestarts, type RestartTiming } from './restarts.ts'
+
+export interface LinkTiming extends RestartTiming {
+  /** Who wants a connection waits this long for the next attempt; when it is further off, they are told so at once. */
+  patience_ms: number
+}
+
+export interface Link {
+  current(): Connection | undefined
+  /** Rejects with ServerFailure, or with the signal's reason. */
+  connected(signal: AbortSignal): Promise<Connection>
+  /** The same without a pause, however often it has failed. */
+  connectedNow(): Promise<Connection>
+  /** Why there is no connection. */
+  problem(): string | undefined
+  /** It is of no use any more, because of a failure. */
+  drop(connection: Connection, reason: string): void
+  /** It is of no use any more, and a new one will do. */
+  renew(connection: Connection): void
+  /** Until somebody wants a connection again. */
+  rest(): Promise<void>
+  /** For good. Resolves when nothing is left of any connection. */
+  close(): Promise<void>
+}
+
+export interface LinkParts {
+  name: string
+  /** Rejects with ServerFailure, leaving nothing behind. */
+  make(signal: AbortSignal): Promise<Connection>
+  /** Every end of what `make` made. */
+  onGone(): void
+  report(status: ServerStatus, error: string | null): Promise<void>
+  /** After a failure: whether to try again without being asked. */
+  isWanted(): boolean
+  clock: Clock
+  timing: LinkTiming
+}
+
+/** A connection on its way, perhaps still waiting for its time. */
+interface Attempt {
+  due: number
+  hurry: AbortController
+  made: Promise<Connection>
+}
+
+export function createLink({ name, make, onGone, report, isWanted, clock, timing }: LinkParts): Link {
+  const over = new AbortController()
+  const restarts = createRestarts(timing)
+  const closings = new Set<Promise<void>>()
+  let current: Connection | undefined
+  let attempt: Attempt | undefined
+  let problem: string | undefined
+
+  function begin(wait: number): Attempt {
+    const hurry = new AbortController()
+    const until = AbortSignal.any([hurry.signal, over.signal])
+    const due = delay(wait, undefined, { ref: false, signal: until }).catch(() => undefined)
+    const mine: Attempt = { due: clock.elapsed() + wait, hurry, made: due.then(connect) }
+    attempt = mine
+    mine.made.catch((error: Error) => failed(error.message))
+    return mine
+  }
+
+  async function connect(): Promise<Connection> {
+    try {
+      refuseWhenOver()
+      void report('connecting', null)
+      const made = await make(over.signal)
+      if (over.signal.aborted) await letGo(made)
+      refuseWhenOver()
+      void made.lost.then((reason) => drop(made, reason))
+      restarts.connected(clock.elapsed())
+      problem = undefined
+      current = made
+      return made
+    } finally {
+      attempt = undefined
+    }
+  }
+
+  function failed(reason: string): void {
+    if (over.signal.aborted) return
+    problem = reason
+    const wait = restarts.failed(clock.elapsed())
+    void report('down', reason)
+    if (isWanted()) begin(wait)
+  }
+
+  /** Whoever asks next gets another one. */
+  function part(connection: Connection): boolean {
+    if (current !== connection) return false
+    current = undefined
+    void letGo(connection)
+    return true
+  }
+
+  function drop(connection: Connection, reason: string): void {
+    if (part(connection)) failed(reason)
+  }
+
+  function letGo(connection: Connection): Promise<void> {
+    onGone()
+    const done = connection.close().catch(() => undefined)
+    closings.add(done)
+    return done.finally(() => closings.delete(done))
+  }
+
+  function refuseWhenOver(): void {
+    if (over.signal.aborted) throw new ServerFailure('unreachable', `The server '${name}' is not used any more`)
+  }
+
+  return {
+    current: () => current,
+    problem: () => (current ? undefined : problem),
+    drop,
+
+    async connected(signal) {
+      refuseWhenOver()
+      if (current) return current
+      const next = attempt ?? begin(restarts.left(clock.elapsed()))
+      const wait = next.due - clock.elapsed()
+      if (wait > timing.patience_ms) {
+        const seconds = Math.ceil(wait / 1000)
+        throw new ServerFailure('unreachable', `The server '${name}' is tried again in ${seconds} s: ${problem}`)
+      }
+      return unlessAborted(signal, next.made)
+    },
+
+    async connectedNow() {
+      refuseWhenOver()
+      if (current) return current
+      const next = attempt ?? begin(0)
+      next.hurry.abort()
+      return next.made
+    },
+
+    renew(connection) {
+      if (part(connection)) begin(0)
+    },
+
+    async rest() {
+      if (!current) return
+      const connection = current
+      current = undefined
+      await Promise.all([report('idle', null), letGo(connection)])
+    },
+
+    async close() {
+      over.abort()
+      if (current) part(current)
+      await attempt?.made.catch(() => undefined)
+      await Promise.all(closings)
+    },
+  }
+}

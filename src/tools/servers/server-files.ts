@@ -1,0 +1,89 @@
+/** The MCP servers of an environment: every `*.json` of its folder, with the variables of the environment. */
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { environmentName } from '../../contract/environment.ts'
+import { inside, reason } from '../../safe-files.ts'
+import { type Surroundings, toServer } from './found-server.ts'
+import { type ReadFile, readFileBelow } from './read-file-below.ts'
+import type { FoundServer, FoundServers, ReadServers } from './server-config.ts'
+import { parseServerFile } from './server-file-text.ts'
+import { readVariables } from './variables.ts'
+
+interface ServerFilesParts {
+  /** The environments folder. */
+  readonly root: string
+  /** Of the process. */
+  readonly variables: Readonly<Record<string, string>>
+  /** Filled in by the service itself, and no secret. */
+  readonly builtIn: Readonly<Record<string, string>>
+}
+
+type ReadingError = FoundServers['errors'][number]
+
+/** Files are read a few at a time: a process may not have thousands of them open. */
+const READ_TOGETHER = 32
+
+export function createServerFiles({ root, variables, builtIn }: ServerFilesParts): { read: ReadServers } {
+  return {
+    async read(environment) {
+      if (!environmentName.safeParse(environment).success) return only({ file: environment, message: NO_ENVIRONMENT })
+      const names = await serverFiles(root, environment)
+      if (!Array.isArray(names)) return only(names)
+      const found = await readVariables({ root, environment, builtIn, process: variables })
+      const files = await readAll(root, names)
+      const around = { environment, folder: join(root, environment), variables: found }
+      const { servers, errors } = collect(files, around)
+      return { servers, errors: [...found.errors, ...errors] }
+    },
+  }
+}
+
+const NO_ENVIRONMENT = 'is not the name of an environment'
+
+const only = (error: ReadingError): FoundServers => ({ servers: [], errors: [error] })
+
+/** Paths below the root. A folder that is not there has none. */
+async function serverFiles(root: string, environment: string): Promise<string[] | ReadingError> {
+  try {
+    const names = await readdir(await inside(root, join(root, environment)))
+    const found = names.filter((name) => name.endsWith('.json') && !name.startsWith('.'))
+    return found.sort().map((name) => join(environment, name))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' ? [] : { file: environment, message: reason(error as Error) }
+  }
+}
+
+async function readAll(root: string, names: readonly string[]): Promise<ReadFile[]> {
+  const files: ReadFile[] = []
+  for (let start = 0; start < names.length; start += READ_TOGETHER) {
+    const together = names.slice(start, start + READ_TOGETHER)
+    files.push(...(await Promise.all(together.map((file) => readFileBelow(root, file)))))
+  }
+  return files
+}
+
+/** One wrong file, or one wrong entry, leaves the others alone. A name belongs to the first file that has it. */
+function collect(files: readonly ReadFile[], around: Surroundings): { servers: FoundServer[]; errors: ReadingError[] } {
+  const servers: FoundServer[] = []
+  const errors: ReadingError[] = []
+  const owners = new Map<string, string>()
+
+  const add = (file: string, name: string, value: unknown) => {
+    const owner = owners.get(name)
+    owners.set(name, owner ?? file)
+    const server = owner ? `the server is already in ${owner}` : toServer({ file, name, value }, around)
+    if (typeof server === 'string') errors.push({ file, server: name, message: server })
+    else servers.push(server)
+  }
+
+  for (const read of files) {
+    if ('error' in read) errors.push({ file: read.file, message: read.error })
+    else {
+      const parsed = parseServerFile(read.text)
+      for (const { name, value } of parsed.entries) add(read.file, name, value)
+      errors.push(...parsed.errors.map((error) => ({ file: read.file, ...error })))
+    }
+  }
+  return { servers, errors }
+}

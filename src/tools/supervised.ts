@@ -1,0 +1,193 @@
+/**
+ * One MCP server under supervision: connected when somebody wants it, its list of tools kept fresh, let go of when
+ * nobody has called it for a while. A call may fail; it never waits beyond its time.
+ */
+import type { Clock } from '../clock.ts'
+import type { Json, ToolAnswer, ToolCallContext } from '../contract/tool.ts'
+import { type CallTarget, type Connect, type Connection, ServerFailure, SessionLost } from './connection/connection.ts'
+import { createLink, type LinkTiming } from './link.ts'
+import type { Memory } from './memory.ts'
+import type { ServerConfig } from './servers/server-config.ts'
+import { createToolLists, type ListTiming } from './tool-lists.ts'
+
+export interface Timing extends LinkTiming, ListTiming {
+  /** Without a call for this long, a connection is closed. */
+  idle_ms: number
+}
+
+export const TIMING: Timing = {
+  first_ms: 1000,
+  longest_ms: 60_000,
+  stable_ms: 60_000,
+  patience_ms: 5000,
+  list_age_ms: 10 * 60_000,
+  list_pause_ms: 1000,
+  idle_ms: 10 * 60_000,
+}
+
+/** A server that lets this many calls in a row run out of time is started anew. */
+const MOST_SILENT_CALLS = 3
+
+export interface Supervised {
+  readonly config: ServerConfig
+  /** Whether the tools of this very configuration are known, from now or from an earlier life. */
+  isHeard(): boolean
+  /** Connected, and nobody is calling. */
+  isResting(): boolean
+  usedAt(): number
+  /** Why it is not to be had at the moment. */
+  problem(): string | undefined
+  /** Connects if need be, at once, and reads the list of tools. Rejects with ServerFailure. */
+  refresh(): Promise<void>
+  /** Rejects with ServerFailure, within the server's timeout, or with the signal's reason. */
+  call(tool: CallTarget, input: { [key: string]: Json }, context: ToolCallContext): Promise<ToolAnswer>
+  /** Lets go of the connection until somebody wants it again. */
+  rest(): Promise<void>
+  close(): Promise<void>
+}
+
+interface SupervisedParts {
+  config: ServerConfig
+  heard: boolean
+  connect: Connect
+  memory: Memory
+  /** Makes room for one more process, or throws ServerFailure when there is none. */
+  enter(server: Supervised): void
+  leave(server: Supervised): void
+  clock: Clock
+  timing: Timing
+}
+
+export function supervise(parts: SupervisedParts): Supervised {
+  const { config, heard, connect, memory, enter, leave, clock, timing } = parts
+  let calls = 0
+  let silentCalls = 0
+  let usedAt = clock.elapsed()
+  let idleTimer: NodeJS.Timeout | undefined
+
+  const link = createLink({
+    name: config.name,
+    make,
+    onGone: () => leave(self),
+    report: memory.report,
+    isWanted: () => calls > 0 || clock.elapsed() - usedAt < timing.idle_ms,
+    clock,
+    timing,
+  })
+  const lists = createToolLists({ heard, memory, link, clock, timing, timeout_ms: config.connect_timeout_ms })
+
+  async function make(signal: AbortSignal): Promise<Connection> {
+    enter(self)
+    try {
+      const made = await connect(config, { onToolsChanged: lists.readSoon }, signal)
+      await lists.read(made).catch(async (error) => {
+        await made.close()
+        throw error
+      })
+      silentCalls = 0
+      restLater()
+      return made
+    } catch (error) {
+      leave(self)
+      throw error
+    }
+  }
+
+  function restLater(): void {
+    clearTimeout(idleTimer)
+    if (calls > 0) return
+    idleTimer = setTimeout(() => void self.rest(), timing.idle_ms)
+    idleTimer.unref()
+  }
+
+  /** A call whose session was forgotten was never looked at: it is made again, once. */
+  async function callOver(target: CallTarget, input: { [key: string]: Json }, context: TimedCall, again = false) {
+    const connection = await link.connected(context.signal)
+    try {
+      const { key, signal } = context
+      const answer = await connection.call(target, input, { key, signal, timeout_ms: context.left() })
+      silentCalls = 0
+      return answer
+    } catch (error) {
+      if (!(error instanceof SessionLost) || again) {
+        learnFrom(error, connection)
+        throw error
+      }
+      link.renew(connection)
+      return callOver(target, input, context, true)
+    }
+  }
+
+  /** One call that takes too long says nothing about the others; many in a row do. */
+  function learnFrom(error: unknown, connection: Connection): void {
+    if (!(error instanceof ServerFailure)) return
+    silentCalls = error.kind === 'timeout' ? silentCalls + 1 : 0
+    if (error.kind === 'unreachable' || error.kind === 'lost') link.drop(connection, error.message)
+    else if (silentCalls >= MOST_SILENT_CALLS) {
+      link.drop(connection, `It left ${silentCalls} calls in a row without an answer`)
+    }
+  }
+
+  const self: Supervised = {
+    config,
+    isHeard: lists.isHeard,
+    isResting: () => link.current() !== undefined && calls === 0,
+    usedAt: () => usedAt,
+    problem: link.problem,
+
+    async refresh() {
+      usedAt = clock.elapsed()
+      const known = link.current()
+      if (known) await lists.read(known)
+      else await link.connectedNow()
+    },
+
+    async call(tool, input, context) {
+      calls += 1
+      usedAt = clock.elapsed()
+      clearTimeout(idleTimer)
+      lists.readWhenOld()
+      const timedCall = timed(context, config, clock)
+      try {
+        return await callOver(tool, input, timedCall)
+      } finally {
+        timedCall.done()
+        calls -= 1
+        usedAt = clock.elapsed()
+        restLater()
+      }
+    },
+
+    async rest() {
+      clearTimeout(idleTimer)
+      if (calls === 0) await link.rest()
+    },
+
+    async close() {
+      clearTimeout(idleTimer)
+      await link.close()
+      clearTimeout(idleTimer)
+    },
+  }
+  return self
+}
+
+interface TimedCall extends ToolCallContext {
+  /** Milliseconds until the call's time is over. */
+  left(): number
+  done(): void
+}
+
+/** The time of a call includes the wait for its connection. */
+function timed({ key, signal }: ToolCallContext, { name, timeout_ms }: ServerConfig, clock: Clock): TimedCall {
+  const until = clock.elapsed() + timeout_ms
+  const late = new AbortController()
+  const message = `The server '${name}' did not answer within ${timeout_ms / 1000} s`
+  const timer = setTimeout(() => late.abort(new ServerFailure('timeout', message)), timeout_ms)
+  return {
+    key,
+    signal: AbortSignal.any([signal, late.signal]),
+    left: () => Math.max(1, until - clock.elapsed()),
+    done: () => clearTimeout(timer),
+  }
+}
