@@ -23,8 +23,9 @@ export function nameTools(tools: readonly NamedTool[]): string[] {
   const reserved = new Set([...BUILT_IN, ...tools.map(hashed)])
   const isFree = (name: string) => SAFE.test(name) && !reserved.has(name)
   const isPlain = ({ own_name }: NamedTool) => isFree(own_name) && ownNames.get(own_name) === 1
+  const plain = new Set(tools.filter(isPlain).map(({ own_name }) => own_name))
   const isExact = (tool: NamedTool) =>
-    isFree(exact(tool)) && !ownNames.has(exact(tool)) && exactNames.get(exact(tool)) === 1
+    isFree(exact(tool)) && !plain.has(exact(tool)) && exactNames.get(exact(tool)) === 1
   return tools.map((tool) => {
     if (isPlain(tool)) return tool.own_name
     return isExact(tool) ? exact(tool) : hashed(tool)

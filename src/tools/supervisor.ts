@@ -141,8 +141,9 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
       adopted.catch(() => environments.delete(environment.name))
       const servers = [...(await adopted).values()]
       const wanted = servers.filter((server) => which === 'all' || !server.isHeard())
-      if (isStopped) return []
-      return [...complaintsOf(found), ...(await refresh(wanted, 'anew'))]
+      const failures = isStopped ? [] : await refresh(wanted, 'anew')
+      // What was cut off by our own end is nobody's mistake.
+      return isStopped ? [] : [...complaintsOf(found), ...failures]
     },
 
     check: async (environment) => complaintsOf(await readServers(environment)),

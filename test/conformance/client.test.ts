@@ -20,7 +20,8 @@ for (const suite of SUITES) {
   })
 }
 
-test('a process with nothing but a supervisor ends by itself once that has stopped', async ({ signal }) => {
+const ENDS = 'a process with nothing but a supervisor ends by itself once that has stopped'
+test(ENDS, { timeout: SUITE_MS }, async ({ signal }) => {
   const [suite] = SUITES
   const checks = suite && (await runAlone(suite, 'tools_call', signal))
   expect(checks?.map(({ status }) => status)).toEqual(['SUCCESS', 'SUCCESS'])

@@ -1,7 +1,7 @@
 // Runs scenarios of a conformance suite against the client under test, and reads what they found.
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { glob, readFile } from 'node:fs/promises'
+import { glob, mkdir, readdir, readFile } from 'node:fs/promises'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -46,18 +46,38 @@ interface RunOptions {
 }
 
 async function run(args: string[], { env = {}, onOutput = () => {}, signal }: RunOptions): Promise<Findings> {
-  await using results = await temporaryFolder()
-  const command = ['--command', CLIENT, '--timeout', String(PATIENCE_MS)]
+  await using folder = await temporaryFolder()
+  const results = join(folder.path, 'results')
+  const homes = join(folder.path, 'homes')
+  await mkdir(homes)
   const path = [dirname(process.execPath), process.env.PATH].join(delimiter)
-  const child = spawn(process.execPath, [...args, ...command, '-o', results.path], {
+  const options = ['--command', CLIENT, '--timeout', String(PATIENCE_MS), '-o', results]
+  const child = spawn(process.execPath, [...args, ...options], {
     cwd: ROOT,
-    env: { PATH: path, ...env },
+    env: { PATH: path, TMPDIR: homes, ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
-    signal,
+    detached: true,
   })
+  const end = () => endGroup(child)
+  signal.addEventListener('abort', end)
   createInterface(child.stdout).on('line', onOutput)
   await once(child, 'close')
-  return await readFindings(results.path)
+  signal.removeEventListener('abort', end)
+  signal.throwIfAborted()
+  if (end()) throw new Error('the suite or its clients leave a process behind')
+  const [left] = await readdir(homes)
+  if (left) throw new Error(`a client leaves the folder ${left} behind`)
+  return await readFindings(results)
+}
+
+/** Whether there was anything to end. */
+function endGroup({ pid }: ChildProcess): boolean {
+  if (pid === undefined) return false
+  try {
+    return process.kill(-pid, 'SIGKILL')
+  } catch {
+    return false
+  }
 }
 
 async function readFindings(folder: string): Promise<Findings> {

@@ -2,41 +2,6 @@ import type { RuleId } from './rules.ts'
 
 /** Rules that no test proves yet, by the part of the product that brings them. This list only shrinks. */
 export const PENDING = {
-  /** MCP servers of environments and the tools they bring. */
-  tools: [
-    'running.example',
-    'rest.limit-tools',
-    'health.mcp-servers',
-    'environments.tool-counts',
-    'sync.bad-server',
-    'tools.files',
-    'tools.file-extras',
-    'tools.variables',
-    'tools.variable-missing',
-    'tools.secrets-masked',
-    'tools.commands-only-from-files',
-    'tools.connect',
-    'tools.start-spawns-nothing',
-    'tools.shared-connection',
-    'tools.back-off',
-    'tools.idle-close',
-    'tools.last-good-list',
-    'tools.bad-server-blocks-nobody',
-    'tools.own-name',
-    'tools.safe-names',
-    'tools.frozen',
-    'tools.selection',
-    'tools.error-is-answer',
-    'tools.timeout',
-    'tools.cut',
-    'tools.list',
-    'tools.record',
-    'tools.call',
-    'servers.list',
-    'servers.record-target',
-    'servers.record-status',
-    'servers.record',
-  ],
   /** Platform mode: credentials, scopes, keys, OAuth, the platform, rate limits. */
   auth: [
     'modes.platform-keys-only',

@@ -24,6 +24,7 @@ describe('a server that behaves', () => {
     expect(await connection.ask('echo', { text: 'hi s3cret' })).toEqual({ output: 'hi ••••', is_error: false })
     expect((await connection.ask('stream')).output).toBe('streamed')
     expect((await connection.ask('large-stream')).output).toBe('still there')
+    expect((await connection.ask('resume')).output).toBe('resumed')
     await connection.close()
     expect(server.asked.at(-1)).toBe('DELETE')
     expect(server.headers.every(({ authorization }) => authorization === 'Bearer s3cret')).toBe(true)
@@ -142,7 +143,7 @@ describe('a connection that cannot be made', () => {
     [401, 'refused', /Authorization in its file/],
     [403, 'refused', /denies access/],
     [404, 'refused', /no MCP server at this address/],
-    [405, 'refused', /not HTTP\+SSE/],
+    [405, 'refused', /not the older HTTP\+SSE/],
     [503, 'unreachable', /status 503/],
     [200, 'rubbish', /./],
   ])('with status %i says what to do', async (status, kind, message) => {

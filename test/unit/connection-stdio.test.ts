@@ -4,7 +4,7 @@ import {
   connected,
   EVERYTHING,
   failureOf,
-  node,
+  modernServer,
   oddServer,
   program,
   type TestConnection,
@@ -27,14 +27,14 @@ describe('a server that behaves', () => {
 
   test.each(['both', 'modern-only'])('of the SDK that speaks %s eras is called with the key', async (eras) => {
     for (let time = 0; time < 2; time++) {
-      await using connection = await connected(node('modern-server.ts', eras))
+      await using connection = await connected(modernServer(eras))
       expect((await connection.list({ timeout_ms: 10_000 })).tools.map(({ name }) => name)).toEqual(['greet', 'change'])
       expect(await textOf(connection, 'greet', { name: 'Ada' })).toBe('hello Ada (7:3)')
     }
   })
 
   test.each(['both', 'modern-only'])('of %s eras says that its tools have changed', async (eras) => {
-    await using connection = await connected(node('modern-server.ts', eras))
+    await using connection = await connected(modernServer(eras))
     await until('the change is heard', async () => {
       await connection.ask('change')
       return connection.changes() > 0
@@ -64,6 +64,7 @@ describe('answers', () => {
   test('that are not text come as the JSON the server sent, masked', async () => {
     await using connection = await connected(oddServer())
     expect((await connection.ask('picture')).output).toEqual([{ type: 'image', data: 'AAAA', mimeType: 'image/png' }])
+    expect((await connection.ask('odd-parts')).output).toEqual([{ type: 'smell' }, 7])
     expect(await textOf(connection, 'echo', { text: 'my s3cret' })).toBe('my ••••')
   })
 
@@ -124,12 +125,12 @@ describe('lists', () => {
     expect(await endless.list({ timeout_ms: 10_000 })).toMatchObject({ complaint: expect.stringContaining('64 pages') })
   })
 
-  test('that change a thousand times at once are told of once', async () => {
+  test('that change a thousand times at once are told of a few times', async () => {
     await using connection = await connected(oddServer())
     await connection.ask('storm-of-changes')
     await until('the change is heard', () => connection.changes() > 0)
     await connection.ask('echo')
-    expect(connection.changes()).toBe(1)
+    expect(connection.changes()).toBeLessThan(10)
   })
 })
 
@@ -157,9 +158,9 @@ describe('a connection that fails', () => {
 
   test('ends within its time, and its process with it', async () => {
     const marked = { ...oddServer('mute'), env: { MARK: 'mute-1' } }
-    expect(await failureOf(connected(marked, { connect_timeout_ms: 300 }))).toMatchObject({
+    expect(await failureOf(connected(marked, { connect_timeout_ms: 2_500 }))).toMatchObject({
       kind: 'timeout',
-      message: 'the server could not be connected within 0.3 s',
+      message: 'the server could not be connected within 2.5 s. Its last words: waiting for ••••',
     })
     expect(processesWith('MARK=mute-1')).toEqual([])
   })

@@ -1,7 +1,7 @@
 // What a killed service leaves running is ended by the next one of the same home, and nothing else is.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { reapOrphans, serviceMark } from '../../src/tools/connection/orphans.ts'
@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 
 const log = pino({ level: 'silent' })
-const OWNER = join(import.meta.dirname, '../support/connection/owner.ts')
+const OWNER = fileURLToPath(new URL('../support/connection/owner.ts', import.meta.url))
 
 /** A service of this home with one server that ends for nobody. */
 async function startOwner(home: string) {

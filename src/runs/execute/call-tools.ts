@@ -2,10 +2,10 @@
 import { isJsonObject, type Tool, type ToolAnswer, type ToolCallContext } from '../../contract/tool.ts'
 import type { ToolResultMessage, TurnCall } from '../../models/models.ts'
 import type { ClaimedRun } from '../../store/runs/claim-write.ts'
+import { unlessAborted } from '../../unless-aborted.ts'
 import { bounded, cut, toResult } from './conversation.ts'
 import { mayRepeat, OUTCOME_UNKNOWN } from './in-doubt.ts'
 import type { Journal, KnownStep, StepOutcome } from './journal.ts'
-import { unlessAborted } from '../../unless-aborted.ts'
 
 export interface CallToolsParts {
   run: ClaimedRun

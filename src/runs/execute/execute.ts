@@ -12,13 +12,13 @@ import { CANCELLED } from '../../store/runs/end-write.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { type Toolset, ToolsUnavailable } from '../../tools/toolset.ts'
+import { unlessAborted } from '../../unless-aborted.ts'
 import { type Control, type Execute, RunAborted } from '../dispatch.ts'
 import type { Feed } from '../watch.ts'
 import { converse } from './converse.ts'
 import { type Journal, openJournal } from './journal.ts'
 import { startMeter } from './meter.ts'
 import { isOutage, persist } from './persist.ts'
-import { unlessAborted } from '../../unless-aborted.ts'
 
 /** How often a long step says that it is still at work. */
 const BEAT_MS = 10_000

@@ -22,6 +22,8 @@ export interface Child {
   readonly exited: Promise<string>
   /** The same with its last words, once all that it started is gone too. */
   readonly ended: Promise<string>
+  /** What it said last on stderr; empty when it said nothing. */
+  lastWords(): string
   /** Asks it to end, then makes it. Resolves when it is gone, and may be asked for again. */
   end(): Promise<void>
 }
@@ -62,7 +64,7 @@ export async function startChild({ target, service, sweep }: ChildParts): Promis
     (ending ??= endChild(child, exited)
       .then(() => within(ended, KILL_MS))
       .then(() => release(child)))
-  return { pid, input: child.stdin as Writable, output: child.stdout as Readable, exited, ended, end }
+  return { pid, input: child.stdin as Writable, output: child.stdout as Readable, exited, ended, lastWords, end }
 }
 
 async function start(target: StdioTarget, env: Record<string, string>): Promise<ChildProcess> {

@@ -21,42 +21,51 @@ interface ConnectParts {
   service: string
 }
 
+/** One try to connect. */
+interface Attempt {
+  readonly signal: AbortSignal
+  /** What the SDK notices on the way, or later, and nobody asked for. */
+  onOddity(error: Error): void
+}
+
 const MODERN_ONLY: VersionNegotiationMode = { pin: '2026-07-28' }
 /** How many servers are remembered to speak the modern era only. */
 const MAX_REMEMBERED = 1_000
+const LONGEST_ODDITY = 500
 
 export function createConnect({ log, service }: ConnectParts): Connect {
   const sweep = createSweep()
   const modernOnly = new LRUCache<string, true>({ max: MAX_REMEMBERED })
 
-  async function overPipes(target: StdioTarget, mode: VersionNegotiationMode, signal: AbortSignal): Promise<Line> {
-    signal.throwIfAborted()
-    const transport = createStdioTransport(await startChild({ target, service, sweep }), log)
-    const client = createClient({ mode }, log)
-    await shakeHands(client, transport, signal).catch((error: unknown) => {
-      throw isClosed(error) ? new ServerFailure('unreachable', transport.reason() ?? 'the server is gone') : error
+  async function overPipes(target: StdioTarget, mode: VersionNegotiationMode, attempt: Attempt): Promise<Line> {
+    attempt.signal.throwIfAborted()
+    const child = await startChild({ target, service, sweep })
+    const transport = createStdioTransport(child, log)
+    const client = createClient(mode, attempt.onOddity)
+    await shakeHands(client, transport, attempt.signal).catch((error: unknown) => {
+      throw withHint(error, transport.reason(), child.lastWords())
     })
     return { client, transport, ended: transport.ended, reason: transport.reason }
   }
 
-  async function overHttp(target: HttpTarget, mode: VersionNegotiationMode, signal: AbortSignal): Promise<Line> {
+  async function overHttp(target: HttpTarget, mode: VersionNegotiationMode, attempt: Attempt): Promise<Line> {
     const transport = createHttpTransport(target)
-    const client = createClient({ mode }, log)
-    await shakeHands(client, transport, signal)
+    const client = createClient(mode, attempt.onOddity)
+    await shakeHands(client, transport, attempt.signal)
     return { client, transport, leave: transport.leave }
   }
 
   /** To ask for the era first would cost most servers a second process; the few that speak only the modern one pay. */
-  async function stdio(target: StdioTarget, hash: string, signal: AbortSignal): Promise<Line> {
+  async function stdio(target: StdioTarget, hash: string, attempt: Attempt): Promise<Line> {
     if (modernOnly.get(hash)) {
-      return overPipes(target, MODERN_ONLY, signal).catch((error: unknown) => {
+      return overPipes(target, MODERN_ONLY, attempt).catch((error: unknown) => {
         modernOnly.delete(hash)
         throw error
       })
     }
-    return overPipes(target, 'legacy', signal).catch(async (refusal: unknown) => {
+    return overPipes(target, 'legacy', attempt).catch(async (refusal: unknown) => {
       if (!isRefusal(refusal)) throw refusal
-      const line = await overPipes(target, MODERN_ONLY, signal).catch((error: unknown) => {
+      const line = await overPipes(target, MODERN_ONLY, attempt).catch((error: unknown) => {
         throw isUndecided(error) ? refusal : error
       })
       modernOnly.set(hash, true)
@@ -65,24 +74,34 @@ export function createConnect({ log, service }: ConnectParts): Connect {
   }
 
   /** Some older servers fail on the question for the era, and do well without it. */
-  const http = (target: HttpTarget, signal: AbortSignal): Promise<Line> =>
-    overHttp(target, 'auto', signal).catch((error: unknown) => {
+  const http = (target: HttpTarget, attempt: Attempt): Promise<Line> =>
+    overHttp(target, 'auto', attempt).catch((error: unknown) => {
       if (!isUndecided(error)) throw error
-      return overHttp(target, 'legacy', signal)
+      return overHttp(target, 'legacy', attempt)
     })
 
   return async (config, hooks, wanted) => {
-    const { target, hash, mask, connect_timeout_ms: timeout_ms } = config
-    const budget = startBudget(timeout_ms, wanted)
+    const { environment, name: server, target, hash, mask, connect_timeout_ms: timeout_ms } = config
+    const { signal, end } = startBudget(timeout_ms, wanted)
+    const onOddity = ({ message }: Error) =>
+      log.debug({ environment, server, oddity: mask(message.slice(0, LONGEST_ODDITY)) }, 'an MCP server is odd')
     try {
-      const line = await (target.kind === 'stdio' ? stdio(target, hash, budget.signal) : http(target, budget.signal))
+      const attempt = { signal, onOddity }
+      const line = await (target.kind === 'stdio' ? stdio(target, hash, attempt) : http(target, attempt))
       return openConnection(line, config, hooks)
     } catch (error) {
       throw toFailure(error, { phase: 'connect', has_session: false, mask, timeout_ms })
     } finally {
-      budget.end()
+      end()
     }
   }
+}
+
+/** What a process says is often the only hint why nobody can talk to it. */
+function withHint(error: unknown, reason: string | undefined, lastWords: string): unknown {
+  if (isClosed(error)) return new ServerFailure('unreachable', reason ?? 'the server is gone')
+  if (!(error instanceof ServerFailure) || error.kind !== 'timeout' || lastWords === '') return error
+  return new ServerFailure('timeout', `${error.message}. Its last words: ${lastWords}`)
 }
 
 const isClosed = (error: unknown) => error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed

@@ -3,12 +3,13 @@ import type { SdkHttpError } from '@modelcontextprotocol/client'
 import { ServerFailure, SessionLost } from './connection.ts'
 import type { Phase } from './phase.ts'
 
+const NO_ENDPOINT = 'check its url. Only Streamable HTTP is spoken, not the older HTTP+SSE'
 const WORDS: Readonly<Record<number, string>> = {
   401: 'the server wants authentication (401): give it a header such as Authorization in its file',
   403: 'the server denies access (403): check the headers in its file',
-  404: 'there is no MCP server at this address (404): check the path of its url',
-  405: 'there is no MCP server at this address (405): check its url. Only Streamable HTTP is spoken, not HTTP+SSE',
-  429: 'the server has too many requests (429)',
+  404: `there is no MCP server at this address (404): ${NO_ENDPOINT}`,
+  405: `there is no MCP server at this address (405): ${NO_ENDPOINT}`,
+  429: 'the server gets too many requests (429)',
 }
 
 /** What many servers say instead of 404, from an example of the SDK: "Bad Request: No valid session ID provided". */

@@ -1,16 +1,26 @@
-/** The SDK's client as we want it: it asks for nothing, compiles nothing that a server sends, and prints nothing. */
-import { Client, type VersionNegotiationOptions } from '@modelcontextprotocol/client'
-import type { Log } from '../../telemetry/log.ts'
+/** The SDK's client as we want it: it offers nothing, compiles nothing that a server sends, and prints nothing. */
+import {
+  Client,
+  type JsonSchemaValidatorResult,
+  type jsonSchemaValidator,
+  type VersionNegotiationMode,
+} from '@modelcontextprotocol/client'
 import { VERSION } from '../../version.ts'
 
-/** A schema of a hostile server, with its patterns and references, could keep a compiler busy for ever. */
-const ACCEPTS_ALL = { getValidator: () => (data: unknown) => ({ valid: true, data, errorMessage: undefined }) as never }
+const accept = <T>(data: unknown): JsonSchemaValidatorResult<T> => ({
+  valid: true,
+  data: data as T,
+  errorMessage: undefined,
+})
 
-export function createClient(versionNegotiation: VersionNegotiationOptions, log: Log): Client {
+/** A schema of a hostile server, with its patterns and references, could keep a compiler busy for ever. */
+const ACCEPTS_ALL: jsonSchemaValidator = { getValidator: () => accept }
+
+export function createClient(mode: VersionNegotiationMode, onOddity: (error: Error) => void): Client {
   const client = new Client(
     { name: 'agenthost', version: VERSION },
-    { capabilities: {}, jsonSchemaValidator: ACCEPTS_ALL, versionNegotiation },
+    { capabilities: {}, jsonSchemaValidator: ACCEPTS_ALL, versionNegotiation: { mode } },
   )
-  client.onerror = (error) => log.debug({ error: error.message.slice(0, 500) }, 'an MCP server does something odd')
+  client.onerror = onOddity
   return client
 }

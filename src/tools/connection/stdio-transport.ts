@@ -34,6 +34,7 @@ export function createStdioTransport(child: Child, log: Log): StdioTransport {
   const pending = createPendingRequests()
   let reason: string | undefined
   let isOver = false
+  let isClosing = false
   let skipped = 0
 
   const deliver = (message: JSONRPCMessage | undefined) => {
@@ -53,7 +54,7 @@ export function createStdioTransport(child: Child, log: Log): StdioTransport {
     void child.end()
   }
   async function onPipeClosed(): Promise<void> {
-    if (!(await within(child.exited, EXIT_MS))) giveUp('the server closed its input or output')
+    if (!isClosing && !(await within(child.exited, EXIT_MS))) giveUp('the server closed its input or output')
   }
 
   const ended = child.ended.then((how) => {
@@ -79,7 +80,10 @@ export function createStdioTransport(child: Child, log: Log): StdioTransport {
       pending.sent(message)
       child.input.write(serializeMessage(message))
     },
-    close: child.end,
+    close() {
+      isClosing = true
+      return child.end()
+    },
   }
   return transport
 }

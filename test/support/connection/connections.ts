@@ -1,5 +1,6 @@
 // Real connections for tests, and what the tests ask them for. Each one is closed with its scope.
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import type { Json } from '../../../src/contract/tool.ts'
 import { createConnect } from '../../../src/tools/connection/connect.ts'
@@ -20,9 +21,9 @@ export const program = (command: string, ...args: string[]): StdioTarget => ({
   env: {},
   cwd: import.meta.dirname,
 })
-export const node = (file: string, ...args: string[]): StdioTarget =>
-  program(process.execPath, join(import.meta.dirname, file), ...args)
-export const oddServer = (mode = '') => node('odd-server.ts', mode)
+const script = (url: URL, mode: string) => program(process.execPath, fileURLToPath(url), mode)
+export const oddServer = (mode = '') => script(new URL('./odd-server.ts', import.meta.url), mode)
+export const modernServer = (eras: string) => script(new URL('./modern-server.ts', import.meta.url), eras)
 export const at = (url: string, headers: Record<string, string> = {}): HttpTarget => ({ kind: 'http', url, headers })
 
 export const configOf = (target: ServerConfig['target'], changes: Partial<ServerConfig> = {}): ServerConfig => ({

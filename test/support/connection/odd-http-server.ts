@@ -83,6 +83,10 @@ const TOOLS: Record<string, (call: Call) => void> = {
     stream(response)({ method: 'notifications/message', params: { level: 'info', data: 'x' } })
     response.end()
   },
+  resume({ id, response }) {
+    stream(response)({ method: 'notifications/message', params: { level: 'info', data: 'x' } }, `event-${id}`)
+    response.end()
+  },
   linger: ({ id, response }) => stream(response)({ id, result: says('that is all') }),
   reset: ({ response }) => response.destroy(),
   hang: () => {},
@@ -122,7 +126,7 @@ export async function startOddHttp(forgotten: { status: number; body?: Json } = 
     const { id, method, params = {} } = body ? JSON.parse(body) : {}
     server.asked.push(`${request.method} ${method ?? ''}`.trim())
     const session = request.headers['mcp-session-id']
-    if (request.method === 'GET') return void response.writeHead(405).end()
+    if (request.method === 'GET') return resume(request, response)
     if (method === 'server/discover') return void response.writeHead(400).end()
     if (method === 'initialize') return initialize(id, params, response, sessions)
     if (!sessions.has(String(session)))
@@ -134,6 +138,13 @@ export async function startOddHttp(forgotten: { status: number; body?: Json } = 
     json(response, id, { tools: [...tools, { name: 'broken' }] })
   })
   return server
+}
+
+function resume({ headers }: IncomingMessage, response: ServerResponse): void {
+  const [, id] = /^event-(\d+)$/.exec(String(headers['last-event-id'])) ?? []
+  if (id === undefined) return void response.writeHead(405).end()
+  stream(response)({ id: Number(id), result: says('resumed') })
+  response.end()
 }
 
 function initialize(id: unknown, { protocolVersion }: Json, response: ServerResponse, sessions: Set<string>): void {

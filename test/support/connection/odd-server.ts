@@ -94,6 +94,7 @@ const TOOLS: Record<string, (id: unknown, input: Json, params: Json) => void> = 
   deep: (id, { levels }) => send({ id, result: { content: [], structuredContent: nested(Number(levels)) } }),
   parts: (id, { count }) =>
     send({ id, result: { content: Array.from({ length: Number(count) }, () => ({ type: 'text', text: '' })) } }),
+  'odd-parts': (id) => send({ id, result: { content: [{ type: 'smell' }, 7], structuredContent: undefined } }),
   picture: (id) => send({ id, result: { content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] } }),
   'storm-of-changes'(id) {
     for (let time = 0; time < 1_000; time++) send({ method: 'notifications/tools/list_changed' })
@@ -120,7 +121,7 @@ const REQUESTS: Record<string, (id: unknown, params: Json) => void> = {
 
 function onLine(line: string): void {
   const { id, method, params = {}, ...rest } = JSON.parse(line)
-  if (mode === 'mute') return
+  if (mode === 'mute') return void process.stderr.write('waiting for s3cret\n')
   if (method === undefined) answers.get(id)?.(rest)
   else REQUESTS[method]?.(id, params)
 }

@@ -23,9 +23,14 @@ function inPieces(server: Running): void {
   }
 }
 
+/** Never more than the reader takes, so that it is not this process that bursts. */
 function writeForEver(): void {
-  process.stdout.write(MEGABYTE)
-  setImmediate(writeForEver)
+  process.stdout.write(MEGABYTE, writeForEver)
+}
+
+function complain(megabytes: number, done: () => void): void {
+  if (megabytes === 0) done()
+  else process.stderr.write(MEGABYTE, () => complain(megabytes - 1, done))
 }
 
 function askTheClient(server: Running) {
@@ -105,8 +110,7 @@ export const CALLS = {
   'too-large-answer': answerWith(() => says('x'.repeat(11_000_000))),
   'endless-output': onFault(writeForEver),
   'stderr-flood': onFault(({ id }, { answer }) => {
-    for (let megabyte = 0; megabyte < 100; megabyte++) process.stderr.write(MEGABYTE)
-    answer(id, says('fault'))
+    complain(100, () => answer(id, says('fault')))
   }),
   'closes-stdin': onFault(() => {
     process.stdin.destroy()

@@ -139,6 +139,8 @@ const afterIt = {
   },
   'stderr-flood': async (server) => {
     await call(server, 'fault')
+    // What is in the pipe arrives a moment later.
+    expect(server.received.errorBytes).toBeGreaterThan(90_000_000)
     await until('all of it', () => server.received.errorBytes === 100_000_000)
     await isOk(server)
   },
