@@ -8,7 +8,7 @@ import type { ToolRecord } from '../contract/tool-record.ts'
 import type { Store } from '../store/store.ts'
 import type { ToolFilter } from '../store/tools.ts'
 import { ServerFailure } from './connection/connection.ts'
-import type { Supervisor } from './supervisor.ts'
+import type { Supervisor } from './supervisor/supervisor.ts'
 
 export interface ToolCatalog {
   servers(filter: { environment?: string | undefined }, page: PageRequest): Promise<Page<McpServer>>

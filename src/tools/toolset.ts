@@ -4,7 +4,7 @@ import type { Store } from '../store/store.ts'
 import type { StoredTool } from '../store/tools.ts'
 import { chooseTools, named } from './choose-tools.ts'
 import { repeatPolicy } from './repeat-policy.ts'
-import type { EnvironmentRef, ServerFacts, Supervisor } from './supervisor.ts'
+import type { EnvironmentRef, ServerFacts, Supervisor } from './supervisor/supervisor.ts'
 
 interface ToolWishes {
   environment: string

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { describeConfig } from '../../src/config/describe.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Json } from '../../src/contract/tool.ts'
-import { createMask, maskJson } from '../../src/tools/servers/mask.ts'
+import { createMask, maskJson } from '../../src/tools/servers/secrets/mask.ts'
 import { readConfig, readEntry } from './server-files-house.ts'
 
 const shownArgs = async (args: string[], given = {}) => {

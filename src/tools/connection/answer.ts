@@ -1,7 +1,7 @@
 /** What a tool answered, as the engine takes it: text as text, anything else as the JSON the server sent, masked. */
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { isJsonObject, type Json, type ToolAnswer } from '../../contract/tool.ts'
-import { type Mask, maskJson } from '../servers/mask.ts'
+import { type Mask, maskJson } from '../servers/secrets/mask.ts'
 import { ServerFailure } from './connection.ts'
 import { type CallParts, partsOf } from './set-aside.ts'
 

@@ -1,10 +1,10 @@
 /** Whatever went wrong with a server, as one of the few kinds of failure, in words for people and models. */
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
 import { ServerFailure, SessionLost } from './connection.ts'
-import { httpFailure, sessionLost } from './http-failure.ts'
-import { oneLine } from './last-words.ts'
-import { networkFailure } from './network-failure.ts'
+import { httpFailure, sessionLost } from './http/http-failure.ts'
+import { networkFailure } from './http/network-failure.ts'
 import type { Phase } from './phase.ts'
+import { oneLine } from './stdio/last-words.ts'
 
 export interface FailureContext {
   phase: Phase

@@ -5,9 +5,9 @@ import type { ServerConfig } from '../servers/server-config.ts'
 import { toAnswer } from './answer.ts'
 import type { ConnectHooks, Connection } from './connection.ts'
 import { toFailure } from './failure.ts'
-import { oneLine } from './last-words.ts'
-import { listTools } from './tool-list.ts'
-import { watchTools } from './watch-tools.ts'
+import { listTools } from './lists/tool-list.ts'
+import { watchTools } from './lists/watch-tools.ts'
+import { oneLine } from './stdio/last-words.ts'
 import { within } from './within.ts'
 
 const GOODBYE_MS = 1_000

@@ -4,7 +4,7 @@ import { didYouMean } from '../../config/nearest.ts'
 import type { ServerPromises } from '../repeat-policy.ts'
 import { mistypedKey } from './mistyped-key.ts'
 import { transportMistake } from './transport-name.ts'
-import { parseVariableText, type VariableText } from './variable-text.ts'
+import { parseVariableText, type VariableText } from './variables/variable-text.ts'
 
 /** An entry with its variables still in it. */
 export interface Entry extends ServerPromises {

@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto'
 import type { ShownTarget } from '../../contract/mcp-server.ts'
 import { checkEntry, type Entry } from './entry.ts'
-import { createMask, type Mask } from './mask.ts'
 import { type Resolved, resolveEntry } from './resolve.ts'
+import { createMask, type Mask } from './secrets/mask.ts'
+import { shownTarget } from './secrets/shown.ts'
 import type { FoundServer, HttpTarget, ServerConfig, StdioTarget } from './server-config.ts'
-import { shownTarget } from './shown.ts'
-import { VARIABLES_FILE, type Variables } from './variables.ts'
+import { VARIABLES_FILE, type Variables } from './variables/variables.ts'
 
 export interface Surroundings {
   readonly environment: string

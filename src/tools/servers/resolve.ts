@@ -1,11 +1,11 @@
 /** An entry with its variables filled in, and the secrets that have come together in it on the way. */
 import type { Entry } from './entry.ts'
 import { httpTarget } from './http-target.ts'
-import { argumentSpans, looksSecret, secretSpans } from './secret-places.ts'
+import { argumentSpans, looksSecret, secretSpans } from './secrets/secret-places.ts'
 import type { HttpTarget, StdioTarget } from './server-config.ts'
 import { stdioTarget } from './stdio-target.ts'
-import { expand, type VariableText } from './variable-text.ts'
-import type { Variables } from './variables.ts'
+import { expand, type VariableText } from './variables/variable-text.ts'
+import type { Variables } from './variables/variables.ts'
 
 export interface Resolved {
   /** Or what is wrong with it; worth nothing when variables are missing. */

@@ -1,7 +1,7 @@
 /** The text of a server file as its entries: JSON as people copy it from editors, with comments and last commas. */
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
 import { MAX_JSON_DEPTH } from '../../contract/json-depth.ts'
-import { maskPlaces } from './shown.ts'
+import { maskPlaces } from './secrets/shown.ts'
 
 export interface ServerFile {
   readonly entries: readonly { readonly name: string; readonly value: unknown }[]

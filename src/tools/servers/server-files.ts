@@ -7,7 +7,7 @@ import { type Surroundings, toServer } from './found-server.ts'
 import { type ReadFile, readFileBelow } from './read-file-below.ts'
 import type { FoundServer, FoundServers, ReadServers } from './server-config.ts'
 import { parseServerFile } from './server-file-text.ts'
-import { readVariables } from './variables.ts'
+import { readVariables } from './variables/variables.ts'
 
 interface ServerFilesParts {
   /** The environments folder. */

@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import type { Json } from '../../../src/contract/tool.ts'
 import { createConnect } from '../../../src/tools/connection/connect.ts'
 import type { Connection, ServerFailure } from '../../../src/tools/connection/connection.ts'
-import { serviceMark } from '../../../src/tools/connection/orphans.ts'
+import { serviceMark } from '../../../src/tools/connection/stdio/orphans.ts'
 import type { HttpTarget, ServerConfig, StdioTarget } from '../../../src/tools/servers/server-config.ts'
 
 const NODE_MODULES = join(import.meta.dirname, '../../../node_modules')

@@ -3,7 +3,7 @@
 //   node owner.ts <home>
 import { pino } from 'pino'
 import { createConnect } from '../../../src/tools/connection/connect.ts'
-import { serviceMark } from '../../../src/tools/connection/orphans.ts'
+import { serviceMark } from '../../../src/tools/connection/stdio/orphans.ts'
 import { configOf, oddServer } from './connections.ts'
 
 const [home = ''] = process.argv.slice(2)

@@ -2,12 +2,12 @@
  * One MCP server under supervision: connected when somebody wants it, its list of tools kept fresh, let go of when
  * nobody has called it for a while. A call may fail; it never waits beyond its time.
  */
-import type { Clock } from '../clock.ts'
-import type { Json, ToolAnswer, ToolCallContext } from '../contract/tool.ts'
-import { type CallTarget, type Connect, type Connection, ServerFailure, SessionLost } from './connection/connection.ts'
+import type { Clock } from '../../clock.ts'
+import type { Json, ToolAnswer, ToolCallContext } from '../../contract/tool.ts'
+import { type CallTarget, type Connect, type Connection, ServerFailure, SessionLost } from '../connection/connection.ts'
+import type { ServerConfig } from '../servers/server-config.ts'
 import { createLink, type LinkTiming } from './link.ts'
 import type { Memory } from './memory.ts'
-import type { ServerConfig } from './servers/server-config.ts'
 import { createToolLists, type ListTiming } from './tool-lists.ts'
 
 export interface Timing extends LinkTiming, ListTiming {

@@ -8,14 +8,14 @@ import {
   serializeMessage,
   type Transport,
 } from '@modelcontextprotocol/client'
-import type { Log } from '../../telemetry/log.ts'
+import type { Log } from '../../../telemetry/log.ts'
+import { ServerFailure } from '../connection.ts'
+import { MAX_WAITING_BYTES } from '../limits.ts'
+import { isWanted, requestBehind, tooLarge } from '../message-filter.ts'
+import { createPendingRequests, failedAnswer } from '../pending-requests.ts'
+import { within } from '../within.ts'
 import type { Child } from './child-process.ts'
-import { ServerFailure } from './connection.ts'
-import { MAX_WAITING_BYTES } from './limits.ts'
 import { createLineSplitter } from './line-splitter.ts'
-import { isWanted, requestBehind, tooLarge } from './message-filter.ts'
-import { createPendingRequests, failedAnswer } from './pending-requests.ts'
-import { within } from './within.ts'
 
 export interface StdioTransport extends Transport {
   /** Resolves with the reason once the process is gone, whoever wanted it. */

@@ -3,12 +3,12 @@
  * ends the request too, a request that is over ends its stream, and a server cannot make us ask it all the time.
  */
 import { type JSONRPCMessage, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
-import type { HttpTarget } from '../servers/server-config.ts'
+import type { HttpTarget } from '../../servers/server-config.ts'
+import { ServerFailure } from '../connection.ts'
+import { isWanted, tooLarge } from '../message-filter.ts'
+import { createPendingRequests, failedAnswer, type PendingRequest } from '../pending-requests.ts'
 import { createBoundedFetch } from './bounded-fetch.ts'
-import { ServerFailure } from './connection.ts'
-import { isWanted, tooLarge } from './message-filter.ts'
 import { createPatience } from './patience.ts'
-import { createPendingRequests, failedAnswer, type PendingRequest } from './pending-requests.ts'
 import { createTimers } from './timers.ts'
 
 export interface HttpTransport extends Transport {

@@ -3,10 +3,10 @@
  * same, made again with growing pauses after a failure, and given up when nobody wants it any more.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Clock } from '../clock.ts'
-import type { ServerStatus } from '../contract/mcp-server.ts'
-import { unlessAborted } from '../unless-aborted.ts'
-import { type Connection, ServerFailure } from './connection/connection.ts'
+import type { Clock } from '../../clock.ts'
+import type { ServerStatus } from '../../contract/mcp-server.ts'
+import { unlessAborted } from '../../unless-aborted.ts'
+import { type Connection, ServerFailure } from '../connection/connection.ts'
 import { createRestarts, type RestartTiming } from './restarts.ts'
 
 export interface LinkTiming extends RestartTiming {

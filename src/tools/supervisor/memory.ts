@@ -1,9 +1,9 @@
 /** Where what is known about a server is kept: how it does, and its last good list of tools. */
-import type { ServerStatus } from '../contract/mcp-server.ts'
-import type { Store } from '../store/store.ts'
-import type { Log } from '../telemetry/log.ts'
-import type { ToolList } from './connection/connection.ts'
-import type { ServerConfig } from './servers/server-config.ts'
+import type { ServerStatus } from '../../contract/mcp-server.ts'
+import type { Store } from '../../store/store.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { ToolList } from '../connection/connection.ts'
+import type { ServerConfig } from '../servers/server-config.ts'
 
 export interface Memory {
   /** Resolves once it can be read. Never rejects. */

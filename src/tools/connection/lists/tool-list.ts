@@ -1,8 +1,8 @@
 /** Asks a server for its tools, all pages of them, and keeps what can be used. */
 import type { Client } from '@modelcontextprotocol/client'
-import type { ListedTool, ToolList } from './connection.ts'
+import type { ListedTool, ToolList } from '../connection.ts'
+import { toolsPage } from '../set-aside.ts'
 import { judgeTool } from './listed-tool.ts'
-import { toolsPage } from './set-aside.ts'
 
 const MAX_PAGES = 64
 const MAX_TOOLS = 1_000

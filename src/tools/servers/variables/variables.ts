@@ -1,8 +1,8 @@
 /** Where the variables of an environment come from: its variables.yml, what is built in, the process. */
 import { join } from 'node:path'
 import { isMap, isScalar, type Pair, type Scalar } from 'yaml'
-import { checkYaml } from '../../config/yaml.ts'
-import { readFileBelow } from './read-file-below.ts'
+import { checkYaml } from '../../../config/yaml.ts'
+import { readFileBelow } from '../read-file-below.ts'
 import { VARIABLE_NAME } from './variable-text.ts'
 
 interface FoundVariable {

@@ -1,6 +1,6 @@
 /** Texts without a server's secrets, in whatever form a program prints them, in one pass over the text. */
-import { MASK } from '../../config/mask.ts'
-import type { Json } from '../../contract/tool.ts'
+import { MASK } from '../../../config/mask.ts'
+import type { Json } from '../../../contract/tool.ts'
 import { secretForms } from './secret-forms.ts'
 
 export type Mask = (text: string) => string

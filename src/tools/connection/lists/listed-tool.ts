@@ -1,8 +1,8 @@
 /** One tool of a list as its server describes it: to be used, or the reason why it cannot be. */
-import { isTooDeep } from '../../contract/json-depth.ts'
-import { isJsonObject, type Json } from '../../contract/tool.ts'
-import type { ListedTool } from './connection.ts'
-import { oneLine } from './last-words.ts'
+import { isTooDeep } from '../../../contract/json-depth.ts'
+import { isJsonObject, type Json } from '../../../contract/tool.ts'
+import type { ListedTool } from '../connection.ts'
+import { oneLine } from '../stdio/last-words.ts'
 import { hasValidHeaders } from './param-headers.ts'
 
 interface JudgeOptions {

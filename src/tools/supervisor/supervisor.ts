@@ -2,16 +2,16 @@
  * All tool servers of all environments. The files say which there are; each is supervised on its own, so that a bad one
  * harms nobody else. Nothing is connected before somebody wants it.
  */
-import type { Clock } from '../clock.ts'
-import type { SyncError } from '../contract/environment.ts'
-import type { Json, ToolAnswer, ToolCallContext } from '../contract/tool.ts'
-import type { Store } from '../store/store.ts'
-import type { Log } from '../telemetry/log.ts'
-import { type CallTarget, type Connect, ServerFailure } from './connection/connection.ts'
+import type { Clock } from '../../clock.ts'
+import type { SyncError } from '../../contract/environment.ts'
+import type { Json, ToolAnswer, ToolCallContext } from '../../contract/tool.ts'
+import type { Store } from '../../store/store.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { type CallTarget, type Connect, ServerFailure } from '../connection/connection.ts'
+import type { ServerPromises } from '../repeat-policy.ts'
+import type { FoundServer, FoundServers, ReadServers, ServerConfig } from '../servers/server-config.ts'
 import { createCrowd } from './crowd.ts'
 import { createMemory } from './memory.ts'
-import type { ServerPromises } from './repeat-policy.ts'
-import type { FoundServer, FoundServers, ReadServers, ServerConfig } from './servers/server-config.ts'
 import { type Supervised, supervise, TIMING, type Timing } from './supervised.ts'
 
 /** Each is a process of 50 to 150 MB. */

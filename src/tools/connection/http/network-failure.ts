@@ -1,6 +1,6 @@
 /** What kept us from an HTTP server, in short words. Node hides it in the cause of "fetch failed". */
-import { ServerFailure } from './connection.ts'
-import type { Phase } from './phase.ts'
+import { ServerFailure } from '../connection.ts'
+import type { Phase } from '../phase.ts'
 
 /** Nothing was sent when one of these happens. */
 const NOT_REACHED: Readonly<Record<string, string>> = {

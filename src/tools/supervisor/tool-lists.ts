@@ -1,7 +1,7 @@
 /** Keeps what is known of a server's tools fresh: read at every connection, when the server says so, and when it is old. */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Clock } from '../clock.ts'
-import type { Connection } from './connection/connection.ts'
+import type { Clock } from '../../clock.ts'
+import type { Connection } from '../connection/connection.ts'
 import type { Link } from './link.ts'
 import type { Memory } from './memory.ts'
 

@@ -1,9 +1,9 @@
 /** A server's target for people: as its file has it, variables by name, and •••• for what looks like a secret. */
-import { MASK } from '../../config/mask.ts'
-import type { ShownTarget } from '../../contract/mcp-server.ts'
-import type { Entry } from './entry.ts'
+import { MASK } from '../../../config/mask.ts'
+import type { ShownTarget } from '../../../contract/mcp-server.ts'
+import type { Entry } from '../entry.ts'
+import type { Piece, VariableText } from '../variables/variable-text.ts'
 import { argumentSpans, looksSecret, type Span, secretSpans } from './secret-places.ts'
-import type { Piece, VariableText } from './variable-text.ts'
 
 /** A character that no rule takes for a part of a name: where a variable stands while secrets are looked for. */
 const STAND_IN = '\uE000'

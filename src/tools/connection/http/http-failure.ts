@@ -1,7 +1,7 @@
 /** What an HTTP status of an MCP server means for whoever wrote its address down. */
 import type { SdkHttpError } from '@modelcontextprotocol/client'
-import { ServerFailure, SessionLost } from './connection.ts'
-import type { Phase } from './phase.ts'
+import { ServerFailure, SessionLost } from '../connection.ts'
+import type { Phase } from '../phase.ts'
 
 const NO_ENDPOINT = 'check its url. Only Streamable HTTP is spoken, not the older HTTP+SSE'
 const WORDS: Readonly<Record<number, string>> = {

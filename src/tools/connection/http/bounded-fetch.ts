@@ -1,7 +1,7 @@
 /** A fetch that reads no more of an answer than a message may have; a stream of many small messages may go on for ever. */
 import type { FetchLike } from '@modelcontextprotocol/client'
-import { MAX_MESSAGE_BYTES } from './limits.ts'
-import { tooLarge } from './message-filter.ts'
+import { MAX_MESSAGE_BYTES } from '../limits.ts'
+import { tooLarge } from '../message-filter.ts'
 
 type Counter = (chunk: Uint8Array) => number
 

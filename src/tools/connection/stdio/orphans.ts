@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { readFileSync, realpathSync } from 'node:fs'
-import type { Log } from '../../telemetry/log.ts'
+import type { Log } from '../../../telemetry/log.ts'
 import { findMarked, SERVICE_MARK, signal } from './process-marks.ts'
 
 /** Which home and which process a child belongs to: `<home>.<pid>.<start time of that pid>`. */

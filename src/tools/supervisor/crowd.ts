@@ -1,5 +1,5 @@
 /** How many tool servers run as processes at once: when there are too many, the one that was not used for longest goes. */
-import { ServerFailure } from './connection/connection.ts'
+import { ServerFailure } from '../connection/connection.ts'
 import type { Supervised } from './supervised.ts'
 
 export interface Crowd {

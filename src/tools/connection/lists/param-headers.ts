@@ -2,7 +2,7 @@
  * Over HTTP, the modern era lets a tool ask for copies of its arguments in headers (`x-mcp-header`). A client has to
  * leave out a tool that asks in a way that is not allowed. The SDK does it too, but tells the console.
  */
-import { isJsonObject, type Json } from '../../contract/tool.ts'
+import { isJsonObject, type Json } from '../../../contract/tool.ts'
 
 const KEY = 'x-mcp-header'
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/

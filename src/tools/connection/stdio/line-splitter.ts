@@ -1,5 +1,5 @@
 /** Cuts a stream of bytes into lines, and holds no more of it than a message may have, however long a line gets. */
-import { MAX_LINE_BYTES, MAX_MESSAGE_BYTES } from './limits.ts'
+import { MAX_LINE_BYTES, MAX_MESSAGE_BYTES } from '../limits.ts'
 
 export interface LineHandlers {
   onLine(line: string): void

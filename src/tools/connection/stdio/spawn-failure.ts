@@ -1,7 +1,7 @@
 /** Why a command could not be started, in words that say what to change in the file. */
 import { stat } from 'node:fs/promises'
-import type { StdioTarget } from '../servers/server-config.ts'
-import { ServerFailure } from './connection.ts'
+import type { StdioTarget } from '../../servers/server-config.ts'
+import { ServerFailure } from '../connection.ts'
 
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'may not be executed',

@@ -7,12 +7,12 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio'
-import type { StdioTarget } from '../servers/server-config.ts'
+import type { StdioTarget } from '../../servers/server-config.ts'
+import { within } from '../within.ts'
 import { keepLastWords } from './last-words.ts'
 import { CONNECTION_MARK, SERVICE_MARK, signal } from './process-marks.ts'
 import { spawnFailure } from './spawn-failure.ts'
 import type { Sweep } from './sweep.ts'
-import { within } from './within.ts'
 
 export interface Child {
   readonly pid: number
