@@ -31,6 +31,9 @@ export interface Tool extends OfferedTool {
   call(input: { [key: string]: Json }, context: ToolCallContext): Promise<ToolAnswer>
 }
 
+/** Where a call that goes to an MCP server carries its key: in `_meta`. */
+export const CALL_KEY = 'io.agenthost/idempotencyKey'
+
 export interface ToolCallContext {
   /** `run:step`, the same for every repetition of this call: what a server needs to do its work once. */
   readonly key: string

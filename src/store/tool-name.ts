@@ -13,7 +13,8 @@ export interface NamedTool {
 /** Names of what is built in: a server's tool of that name is always called `<server>__<tool>`. */
 const BUILT_IN: ReadonlySet<string> = new Set(['notify'])
 const LONGEST = 64
-const SAFE = new RegExp(`^[A-Za-z0-9_-]{1,${LONGEST}}$`)
+/** Two underscores at the beginning are how imported files refer to tools, and how JavaScript names its oddities. */
+const SAFE = new RegExp(`^(?!__)[A-Za-z0-9_-]{1,${LONGEST}}$`)
 
 /** One name for each tool, in the same order. The same tools get the same names, whatever their order. */
 export function nameTools(tools: readonly NamedTool[]): string[] {

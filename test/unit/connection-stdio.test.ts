@@ -176,6 +176,13 @@ describe('a connection that fails', () => {
     expect(await failureOf(connected(marked, {}, abort.signal))).toMatchObject({ kind: 'unreachable' })
   })
 
+  test('a program that breaks is quoted with what it broke of, not with where', async () => {
+    const broken = program(process.execPath, '-e', 'null.count')
+    const { message } = await failureOf(connected(broken))
+    expect(message).toMatch(/^the server exited with code 1: .*TypeError: Cannot read properties of null/)
+    expect(message).not.toMatch(/node:internal|Node\.js v/)
+  })
+
   test('calls that get no answer time out or are given up, each alone', async () => {
     await using connection = await connected(oddServer())
     expect(await failureOf(connection.ask('silent', {}, { timeout_ms: 100 }))).toMatchObject({

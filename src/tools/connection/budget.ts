@@ -1,5 +1,5 @@
 /** The time that connecting may take in all, however many steps it has. */
-import { ServerFailure } from './connection.ts'
+import { notConnectedWithin, ServerFailure } from './connection.ts'
 
 export interface Budget {
   /** Aborts when the time is over or nobody wants the connection any more; its reason is a ServerFailure. */
@@ -9,8 +9,7 @@ export interface Budget {
 
 export function startBudget(ms: number, wanted: AbortSignal): Budget {
   const abort = new AbortController()
-  const late = new ServerFailure('timeout', `the server could not be connected within ${ms / 1_000} s`)
-  const timer = setTimeout(() => abort.abort(late), ms)
+  const timer = setTimeout(() => abort.abort(notConnectedWithin(ms)), ms)
   const giveUp = () => abort.abort(new ServerFailure('unreachable', 'connecting was given up'))
   if (wanted.aborted) giveUp()
   wanted.addEventListener('abort', giveUp, { once: true })

@@ -59,6 +59,15 @@ export class ServerFailure extends Error {
   }
 }
 
+/** To a tenth of a second, upwards: what is left of a timeout is never a round number. */
+const seconds = (ms: number) => `${Math.ceil(ms / 100) / 10} s`
+
+export const notAnsweredWithin = (ms: number) =>
+  new ServerFailure('timeout', `the server did not answer within ${seconds(ms)}`)
+
+export const notConnectedWithin = (ms: number) =>
+  new ServerFailure('timeout', `the server could not be connected within ${seconds(ms)}`)
+
 /** The server has forgotten its session with us and did not look at the call: it may be made again over a new one. */
 export class SessionLost extends ServerFailure {
   constructor(message: string) {

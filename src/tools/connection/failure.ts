@@ -1,6 +1,6 @@
 /** Whatever went wrong with a server, as one of the few kinds of failure, in words for people and models. */
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
-import { ServerFailure, SessionLost } from './connection.ts'
+import { notAnsweredWithin, notConnectedWithin, ServerFailure, SessionLost } from './connection.ts'
 import { httpFailure, sessionLost } from './http/http-failure.ts'
 import { networkFailure } from './http/network-failure.ts'
 import type { Phase } from './phase.ts'
@@ -18,6 +18,13 @@ export interface FailureContext {
 
 const LONGEST = 2_000
 const SESSION_NOT_FOUND = -32_001
+
+/** How the SDK says that a server asks for input instead of answering. */
+const ASKS_BACK: ReadonlySet<string> = new Set([
+  SdkErrorCode.UnsupportedResultType,
+  SdkErrorCode.CapabilityNotSupported,
+  SdkErrorCode.InputRequiredRoundsExceeded,
+])
 
 export function toFailure(error: unknown, context: FailureContext): ServerFailure {
   const failure = classify(error, context)
@@ -45,7 +52,7 @@ function ofSdk(error: SdkError, context: FailureContext): ServerFailure {
   if (code === SdkErrorCode.RequestTimeout) return timedOut(context)
   if (code === SdkErrorCode.ConnectionClosed || code === SdkErrorCode.NotConnected) return gone(context)
   if (code === SdkErrorCode.EraNegotiationFailed && cause) return classify(cause, context)
-  if (code === SdkErrorCode.UnsupportedResultType || code === SdkErrorCode.InputRequiredRoundsExceeded)
+  if (ASKS_BACK.has(code))
     return new ServerFailure('refused', 'the server wants to ask a person something, which is not possible here')
   return rubbish(message)
 }
@@ -63,10 +70,7 @@ const rubbish = (why: string) =>
   new ServerFailure('rubbish', `the answer cannot be understood: ${oneLine(why).slice(0, 500)}`)
 
 const timedOut = ({ phase, timeout_ms }: FailureContext) =>
-  new ServerFailure(
-    'timeout',
-    `the server ${phase === 'connect' ? 'could not be connected' : 'did not answer'} within ${timeout_ms / 1_000} s`,
-  )
+  phase === 'connect' ? notConnectedWithin(timeout_ms) : notAnsweredWithin(timeout_ms)
 
 const gone = ({ phase, reason }: FailureContext) =>
   new ServerFailure(phase === 'connect' ? 'unreachable' : 'lost', reason ?? 'the connection was closed')

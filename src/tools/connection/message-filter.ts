@@ -4,6 +4,8 @@ import { ServerFailure } from './connection.ts'
 import { isAnswer, type PendingRequest, type PendingRequests } from './pending-requests.ts'
 import { setAside } from './set-aside.ts'
 
+export const notUnderstood = () => new ServerFailure('rubbish', 'the answer is not a message of the protocol')
+
 export const tooLarge = () => new ServerFailure('rubbish', 'the answer is larger than 10 MiB')
 
 /** Whether the message is to be handed on. An answer may be changed on the way. */

@@ -1,10 +1,11 @@
 /** A connection once the first words are spoken: lists, calls, and an end that leaves nothing behind. */
 import type { Client, Transport } from '@modelcontextprotocol/client'
-import { CALL_KEY } from '../mcp-tool.ts'
+import { CALL_KEY } from '../../contract/tool.ts'
 import type { ServerConfig } from '../servers/server-config.ts'
 import { toAnswer } from './answer.ts'
 import type { ConnectHooks, Connection } from './connection.ts'
 import { toFailure } from './failure.ts'
+import { maskList } from './lists/masked-list.ts'
 import { listTools } from './lists/tool-list.ts'
 import { watchTools } from './lists/watch-tools.ts'
 import { oneLine } from './stdio/last-words.ts'
@@ -27,9 +28,13 @@ export function openConnection(line: Line, config: ServerConfig, hooks: ConnectH
   const lost = Promise.withResolvers<string>()
   let closing: Promise<void> | undefined
   const stopWatching = watchTools(client, hooks.onToolsChanged)
+  let reason: string | undefined
   void line.ended?.then((how) => {
     stopWatching()
-    if (!closing) lost.resolve(oneLine(config.mask(how)))
+    if (closing) return
+    // Whoever hears of the loss closes us, perhaps before the calls in flight have told why they failed.
+    reason = how
+    lost.resolve(oneLine(config.mask(how)))
   })
 
   const failed = (error: unknown, timeout_ms: number) =>
@@ -37,7 +42,7 @@ export function openConnection(line: Line, config: ServerConfig, hooks: ConnectH
       phase: 'request',
       has_session: transport.sessionId !== undefined,
       mask: config.mask,
-      reason: closing ? undefined : line.reason?.(),
+      reason: reason ?? (closing ? undefined : line.reason?.()),
       timeout_ms,
     })
   async function close(): Promise<void> {
@@ -49,9 +54,12 @@ export function openConnection(line: Line, config: ServerConfig, hooks: ConnectH
   return {
     lost: lost.promise,
     list: ({ timeout_ms }) =>
-      listTools(client, timeout_ms).catch((error) => {
-        throw failed(error, timeout_ms)
-      }),
+      listTools(client, timeout_ms).then(
+        (list) => maskList(list, config.mask),
+        (error) => {
+          throw failed(error, timeout_ms)
+        },
+      ),
     async call({ name, input_schema }, input, { key, signal, timeout_ms }) {
       signal.throwIfAborted()
       const toolDefinition = { name, inputSchema: input_schema as { type: 'object' } }

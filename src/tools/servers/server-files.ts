@@ -22,6 +22,8 @@ type ReadingError = FoundServers['errors'][number]
 
 /** Files are read a few at a time: a process may not have thousands of them open. */
 const READ_TOGETHER = 32
+/** What the folder of a server's own program may have beside them. */
+const OTHERS: ReadonlySet<string> = new Set(['package.json', 'package-lock.json', 'tsconfig.json'])
 
 export function createServerFiles({ root, variables, builtIn }: ServerFilesParts): { read: ReadServers } {
   return {
@@ -46,7 +48,7 @@ const only = (error: ReadingError): FoundServers => ({ servers: [], errors: [err
 async function serverFiles(root: string, environment: string): Promise<string[] | ReadingError> {
   try {
     const names = await readdir(await inside(root, join(root, environment)))
-    const found = names.filter((name) => name.endsWith('.json') && !name.startsWith('.'))
+    const found = names.filter((name) => name.endsWith('.json') && !name.startsWith('.') && !OTHERS.has(name))
     return found.sort().map((name) => join(environment, name))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException

@@ -15,7 +15,10 @@ export function createCrowd(most: number): Crowd {
     const resting = [...running].filter((server) => server.isResting())
     const [longest] = resting.sort((one, other) => one.usedAt() - other.usedAt())
     if (!longest) {
-      throw new ServerFailure('unreachable', `${most} tool servers are running and at work; no more are started`)
+      throw new ServerFailure(
+        'unreachable',
+        `${most} tool servers are running and at work; no more than that are started`,
+      )
     }
     running.delete(longest)
     void longest.rest()

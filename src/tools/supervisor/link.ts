@@ -33,7 +33,6 @@ export interface Link {
 }
 
 export interface LinkParts {
-  name: string
   /** Rejects with ServerFailure, leaving nothing behind. */
   make(signal: AbortSignal): Promise<Connection>
   /** Every end of what `make` made. */
@@ -52,7 +51,7 @@ interface Attempt {
   made: Promise<Connection>
 }
 
-export function createLink({ name, make, onGone, report, isWanted, clock, timing }: LinkParts): Link {
+export function createLink({ make, onGone, report, isWanted, clock, timing }: LinkParts): Link {
   const over = new AbortController()
   const restarts = createRestarts(timing)
   const closings = new Set<Promise<void>>()
@@ -115,7 +114,7 @@ export function createLink({ name, make, onGone, report, isWanted, clock, timing
   }
 
   function refuseWhenOver(): void {
-    if (over.signal.aborted) throw new ServerFailure('unreachable', `The server '${name}' is not used any more`)
+    if (over.signal.aborted) throw new ServerFailure('unreachable', 'the server is not used any more')
   }
 
   return {
@@ -130,7 +129,7 @@ export function createLink({ name, make, onGone, report, isWanted, clock, timing
       const wait = next.due - clock.elapsed()
       if (wait > timing.patience_ms) {
         const seconds = Math.ceil(wait / 1000)
-        throw new ServerFailure('unreachable', `The server '${name}' is tried again in ${seconds} s: ${problem}`)
+        throw new ServerFailure('unreachable', `the server is down and is tried again in ${seconds} s: ${problem}`)
       }
       return unlessAborted(signal, next.made)
     },

@@ -4,7 +4,14 @@
  */
 import type { Clock } from '../../clock.ts'
 import type { Json, ToolAnswer, ToolCallContext } from '../../contract/tool.ts'
-import { type CallTarget, type Connect, type Connection, ServerFailure, SessionLost } from '../connection/connection.ts'
+import {
+  type CallTarget,
+  type Connect,
+  type Connection,
+  notAnsweredWithin,
+  ServerFailure,
+  SessionLost,
+} from '../connection/connection.ts'
 import type { ServerConfig } from '../servers/server-config.ts'
 import { createLink, type LinkTiming } from './link.ts'
 import type { Memory } from './memory.ts'
@@ -66,7 +73,6 @@ export function supervise(parts: SupervisedParts): Supervised {
   let idleTimer: NodeJS.Timeout | undefined
 
   const link = createLink({
-    name: config.name,
     make,
     onGone: () => leave(self),
     report: memory.report,
@@ -100,7 +106,7 @@ export function supervise(parts: SupervisedParts): Supervised {
     idleTimer.unref()
   }
 
-  /** A call whose session was forgotten was never looked at: it is made again, once. */
+  /** A call that never reached the server is made again over another connection, once. */
   async function callOver(target: CallTarget, input: { [key: string]: Json }, context: TimedCall, again = false) {
     const connection = await link.connected(context.signal)
     try {
@@ -109,11 +115,8 @@ export function supervise(parts: SupervisedParts): Supervised {
       silentCalls = 0
       return answer
     } catch (error) {
-      if (!(error instanceof SessionLost) || again) {
-        learnFrom(error, connection)
-        throw error
-      }
-      link.renew(connection)
+      learnFrom(error, connection)
+      if (again || !wasNeverMade(error)) throw error
       return callOver(target, input, context, true)
     }
   }
@@ -122,9 +125,10 @@ export function supervise(parts: SupervisedParts): Supervised {
   function learnFrom(error: unknown, connection: Connection): void {
     if (!(error instanceof ServerFailure)) return
     silentCalls = error.kind === 'timeout' ? silentCalls + 1 : 0
-    if (error.kind === 'unreachable' || error.kind === 'lost') link.drop(connection, error.message)
+    if (error instanceof SessionLost) link.renew(connection)
+    else if (error.kind === 'unreachable') link.drop(connection, error.message)
     else if (silentCalls >= MOST_SILENT_CALLS) {
-      link.drop(connection, `It left ${silentCalls} calls in a row without an answer`)
+      link.drop(connection, `the server left ${silentCalls} calls in a row without an answer`)
     }
   }
 
@@ -172,6 +176,9 @@ export function supervise(parts: SupervisedParts): Supervised {
   return self
 }
 
+const wasNeverMade = (error: unknown) =>
+  error instanceof SessionLost || (error instanceof ServerFailure && error.kind === 'unreachable')
+
 interface TimedCall extends ToolCallContext {
   /** Milliseconds until the call's time is over. */
   left(): number
@@ -179,11 +186,10 @@ interface TimedCall extends ToolCallContext {
 }
 
 /** The time of a call includes the wait for its connection. */
-function timed({ key, signal }: ToolCallContext, { name, timeout_ms }: ServerConfig, clock: Clock): TimedCall {
+function timed({ key, signal }: ToolCallContext, { timeout_ms }: ServerConfig, clock: Clock): TimedCall {
   const until = clock.elapsed() + timeout_ms
   const late = new AbortController()
-  const message = `The server '${name}' did not answer within ${timeout_ms / 1000} s`
-  const timer = setTimeout(() => late.abort(new ServerFailure('timeout', message)), timeout_ms)
+  const timer = setTimeout(() => late.abort(notAnsweredWithin(timeout_ms)), timeout_ms)
   return {
     key,
     signal: AbortSignal.any([signal, late.signal]),

@@ -129,7 +129,10 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
     const servers = known && (await serversOf({ id: Number(known.id), name: environment }))
     const found = servers?.get(server)
     if (found) return found
-    throw new ServerFailure('unreachable', `The environment '${environment}' has no usable server '${server}'`)
+    throw new ServerFailure(
+      'unreachable',
+      `the environment '${environment}' has no server '${server}' that can be used`,
+    )
   }
 
   return {
@@ -178,7 +181,7 @@ const usable = ({ config, disabled }: FoundServer): ServerConfig[] => (disabled 
 
 function toRow({ name, transport, shown, disabled, config }: FoundServer) {
   const row = { name, transport, shown, keeps_tools: !disabled }
-  if (disabled) return { ...row, config_hash: 'disabled', status: 'idle' as const, error: 'It is disabled in its file' }
+  if (disabled) return { ...row, config_hash: 'disabled', status: 'idle' as const, error: 'disabled in its file' }
   if ('problem' in config) return { ...row, config_hash: '', status: 'down' as const, error: config.problem }
   return { ...row, config_hash: config.hash, status: 'idle' as const, error: null }
 }
@@ -191,4 +194,6 @@ const complaintsOf = ({ servers, errors }: FoundServers): SyncError[] => [
 ]
 
 const messageOf = (error: unknown) =>
-  error instanceof ServerFailure ? error.message : 'It could not be connected because of a mistake in the service'
+  error instanceof ServerFailure
+    ? error.message
+    : 'the server could not be connected because of a mistake in the service; its log has the details'

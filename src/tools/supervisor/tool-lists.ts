@@ -47,7 +47,7 @@ export function createToolLists({ heard, memory, link, clock, timing, timeout_ms
       await read(connection)
     } catch (error) {
       const { message } = error as Error
-      if (link.current() === connection) await memory.report('up', `Its tools could not be listed again: ${message}`)
+      if (link.current() === connection) await memory.report('up', `its tools could not be listed again: ${message}`)
     }
   }
 

@@ -1,7 +1,7 @@
 // One server of the SDK for both transports: a tool that greets, and one that changes the list of tools.
 import { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { CALL_KEY } from '../../../src/tools/mcp-tool.ts'
+import { CALL_KEY } from '../../../src/contract/tool.ts'
 
 const who = z.object({ name: z.string() })
 const nothing = z.object({})

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type CallToolResult, McpServer } from '@modelcontextprotocol/server'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { z } from 'zod'
-import { CALL_KEY } from '../../../src/tools/mcp-tool.ts'
+import { CALL_KEY } from '../../../src/contract/tool.ts'
 import { appendLine, begins, microseconds, readLedger } from './line.ts'
 
 const [file = '', life = '0'] = process.argv.slice(2)

@@ -1,12 +1,12 @@
-// The ledger server's tools as the engine gets them: through the real MCP client, with the promises an operator makes.
+// The ledger server's tools as the engine gets them: over a real connection, with the promises an operator makes.
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Client } from '@modelcontextprotocol/client'
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { pino } from 'pino'
 import type { Tool } from '../../../src/contract/tool.ts'
-import { mcpTool } from '../../../src/tools/mcp-tool.ts'
-import type { ServerPromises } from '../../../src/tools/repeat-policy.ts'
+import { createConnect } from '../../../src/tools/connection/connect.ts'
+import { repeatPolicy, type ServerPromises } from '../../../src/tools/repeat-policy.ts'
+import type { ServerConfig } from '../../../src/tools/servers/server-config.ts'
 
 export interface LedgerTools extends AsyncDisposable {
   tools: Tool[]
@@ -22,29 +22,40 @@ interface LedgerOptions {
 }
 
 const SERVER = fileURLToPath(new URL('./server.ts', import.meta.url))
+const TIMEOUT_MS = 60_000
 
 export async function startLedgerTools({ file, life, promises }: LedgerOptions): Promise<LedgerTools> {
-  const client = new Client({ name: 'agenthost-test', version: '1.0.0' })
-  // It starts with every life of the service: the cache halves that.
-  const env = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') }
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [SERVER, file, String(life)],
-    env,
-    stderr: 'inherit',
-  })
-  await client.connect(transport)
-  const { tools } = await client.listTools()
-  const close = () => client.close()
+  const connect = createConnect({ log: pino({ level: 'silent' }), service: 'ledger' })
+  const { signal } = new AbortController()
+  const connection = await connect(configFor(file, life), { onToolsChanged() {} }, signal)
+  const { tools } = await connection.list({ timeout_ms: TIMEOUT_MS })
   return {
     tools: Object.entries(promises).flatMap(([server, promise]) =>
-      tools.map((tool) =>
-        mcpTool({ client, tool, server: server || 'ledger', name: named(server, tool.name), ...promise }),
+      tools.map(
+        (tool): Tool => ({
+          ...{ name: named(server, tool.name), server: server || 'ledger', description: tool.description },
+          input_schema: tool.input_schema,
+          repeat: repeatPolicy(promise, tool.annotations),
+          call: (input, context) => connection.call(tool, input, { ...context, timeout_ms: TIMEOUT_MS }),
+        }),
       ),
     ),
-    close,
-    [Symbol.asyncDispose]: close,
+    close: connection.close,
+    [Symbol.asyncDispose]: connection.close,
   }
 }
+
+const configFor = (file: string, life: number): ServerConfig => ({
+  ...{ environment: 'default', name: 'ledger', hash: file, timeout_ms: TIMEOUT_MS, connect_timeout_ms: TIMEOUT_MS },
+  target: {
+    kind: 'stdio',
+    command: process.execPath,
+    args: [SERVER, file, String(life)],
+    // It starts with every life of the service: the cache halves that.
+    env: { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') },
+    cwd: import.meta.dirname,
+  },
+  mask: (text) => text,
+})
 
 const named = (server: string, tool: string) => (server === '' ? tool : `${server}_${tool}`)

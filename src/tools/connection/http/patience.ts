@@ -1,6 +1,6 @@
 /** When a stream that was cut off is opened again. A server has a say in it, but cannot keep us busy. */
 
-const SOONEST_MS = 1_000
+const SOONEST_MS = 100
 const LATEST_MS = 60_000
 /** A server that cuts its streams off more often than this has to wait longer. */
 const MOST_IN_A_MINUTE = 60

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 
 const KEPT_BYTES = 4_096
 const SHOWN_CHARACTERS = 500
+const STACK = /^\s+at |^node:internal|^Node\.js v\d|^\s*\^+\s*$/
 
 /** Returns a function that tells its last words as one line. */
 export function keepLastWords(stderr: Readable): () => string {
@@ -10,8 +11,15 @@ export function keepLastWords(stderr: Readable): () => string {
   stderr.on('data', (chunk: Buffer) => {
     kept = Buffer.concat([kept, chunk.subarray(-KEPT_BYTES)]).subarray(-KEPT_BYTES)
   })
-  return () => oneLine(kept.toString('utf8')).slice(-SHOWN_CHARACTERS)
+  return () => oneLine(withoutStack(kept.toString('utf8'))).slice(-SHOWN_CHARACTERS)
 }
+
+/** Where in its own code a program broke helps nobody here, and would push out what it broke of. */
+const withoutStack = (text: string) =>
+  text
+    .split('\n')
+    .filter((line) => !STACK.test(line))
+    .join('\n')
 
 /** Terminal colours, control characters and line breaks would garble a log or a page. */
 export const oneLine = (text: string) =>

@@ -11,7 +11,7 @@ import {
 import type { Log } from '../../../telemetry/log.ts'
 import { ServerFailure } from '../connection.ts'
 import { MAX_WAITING_BYTES } from '../limits.ts'
-import { isWanted, requestBehind, tooLarge } from '../message-filter.ts'
+import { isWanted, notUnderstood, requestBehind, tooLarge } from '../message-filter.ts'
 import { createPendingRequests, failedAnswer } from '../pending-requests.ts'
 import { within } from '../within.ts'
 import type { Child } from './child-process.ts'
@@ -27,6 +27,8 @@ export interface StdioTransport extends Transport {
   readonly stderr: null
 }
 
+/** How much of a line tells whose answer it is. */
+const EDGE = 512
 /** A process that ends closes its pipes a moment earlier. */
 const EXIT_MS = 300
 
@@ -42,13 +44,18 @@ export function createStdioTransport(child: Child, log: Log): StdioTransport {
     else if (!isOver && isWanted(message, pending)) transport.onmessage?.(message)
   }
   const split = createLineSplitter({
-    onLine: (line) => line.trim() !== '' && deliver(parse(line)),
+    onLine: (line) => line.trim() !== '' && deliver(parse(line) ?? complaintAbout(line)),
     onTooLong: (edges) => {
       const request = requestBehind(edges, pending)
       deliver(request && failedAnswer(request, tooLarge()))
     },
     onEndless: () => giveUp('the server sent a line of more than 64 MiB'),
   })
+  /** An answer to something that was asked, but none that can be understood. */
+  function complaintAbout(line: string): JSONRPCMessage | undefined {
+    const request = requestBehind({ head: line.slice(0, EDGE), tail: line.slice(-EDGE) }, pending)
+    return request && failedAnswer(request, notUnderstood())
+  }
   function giveUp(why: string): void {
     reason ??= why
     void child.end()
