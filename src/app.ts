@@ -22,7 +22,7 @@ import { createEngine, type Engine } from './runs/engine.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
 import type { Store } from './store/store.ts'
 import type { Log } from './telemetry/log.ts'
-import { createConnect } from './tools/connection/connect.ts'
+import { createConnectLater } from './tools/connection/connect-later.ts'
 import { reapOrphans, serviceMark } from './tools/connection/stdio/orphans.ts'
 import { createServerFiles } from './tools/servers/server-files.ts'
 import { createSupervisor, type Supervisor } from './tools/supervisor/supervisor.ts'
@@ -104,7 +104,7 @@ export function wire({ config, log, store, tools, clock }: WireParts): Wired {
   const supervisor = createSupervisor({
     ...{ store, clock, log },
     readServers: createServerFiles({ root: environmentsOf(config), variables: config.env, builtIn: BUILT_IN }).read,
-    connect: createConnect({ log, service: serviceMark(config.home) }),
+    connect: createConnectLater({ log, service: serviceMark(config.home) }),
   })
   const oneAtATime = createOneAtATime()
   const environments = createEnvironments(store)

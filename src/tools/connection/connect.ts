@@ -15,7 +15,7 @@ import { startChild } from './stdio/child-process.ts'
 import { createStdioTransport } from './stdio/stdio-transport.ts'
 import { createSweep } from './stdio/sweep.ts'
 
-interface ConnectParts {
+export interface ConnectParts {
   log: Log
   /** As `serviceMark` gives it: marks the processes that belong to this service. */
   service: string
