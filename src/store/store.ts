@@ -7,8 +7,8 @@ import type { AgentReads } from './agents.ts'
 import type { EnvironmentReads } from './environments.ts'
 import type { Load } from './load.ts'
 import type { RunReads } from './runs/reads.ts'
-import type { ServerReads } from './servers.ts'
-import type { ToolReads } from './tools.ts'
+import type { ServerReads } from './tools/servers.ts'
+import type { ToolReads } from './tools/tools.ts'
 import type { Writer } from './writes.ts'
 
 export interface Store {

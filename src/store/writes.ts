@@ -7,9 +7,9 @@ import { claimRun, markInterrupted, releaseRun, requestCancel, setPhase } from '
 import { recordSteps } from './runs/journal-write.ts'
 import { removeEndedRuns } from './runs/retention-write.ts'
 import { forgetToolsets } from './runs/toolsets-write.ts'
-import { quietServers, reportServer, syncServers } from './servers-write.ts'
 import { rows, sql, type Write } from './statement.ts'
-import { recordTools } from './tools-write.ts'
+import { quietServers, reportServer, syncServers } from './tools/servers-write.ts'
+import { recordTools } from './tools/tools-write.ts'
 
 export const WRITES = {
   createAgent,

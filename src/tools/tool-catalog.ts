@@ -6,7 +6,7 @@ import type { Page, PageRequest } from '../contract/page.ts'
 import type { Json, ToolAnswer } from '../contract/tool.ts'
 import type { ToolRecord } from '../contract/tool-record.ts'
 import type { Store } from '../store/store.ts'
-import type { ToolFilter } from '../store/tools.ts'
+import type { ToolFilter } from '../store/tools/tools.ts'
 import { ServerFailure } from './connection/connection.ts'
 import type { Supervisor } from './supervisor/supervisor.ts'
 

@@ -1,7 +1,7 @@
 /** Which tools a run may call: decided once, when it starts, and held to whenever it calls one. */
 import type { OfferedTool, Tool } from '../contract/tool.ts'
 import type { Store } from '../store/store.ts'
-import type { StoredTool } from '../store/tools.ts'
+import type { StoredTool } from '../store/tools/tools.ts'
 import { chooseTools, named } from './choose-tools.ts'
 import { repeatPolicy } from './repeat-policy.ts'
 import type { EnvironmentRef, ServerFacts, Supervisor } from './supervisor/supervisor.ts'

@@ -1,6 +1,6 @@
 // Does what a scenario asks as the service would: through a server file, a sync and calls of the tools that were found.
 import type { Json } from '../../src/contract/tool.ts'
-import type { StoredTool } from '../../src/store/tools.ts'
+import type { StoredTool } from '../../src/store/tools/tools.ts'
 import type { SupervisorHouse } from '../support/supervisor-house.ts'
 import { fittingArguments } from './fitting-arguments.ts'
 import type { Complaints, Job, ToolCall } from './job.ts'

@@ -1,7 +1,8 @@
 // MCP servers and their tools as the store's tests need them.
-import type { SyncedServer } from '../../src/store/servers-write.ts'
+
 import type { Store } from '../../src/store/store.ts'
-import type { ListedToolText } from '../../src/store/tools-write.ts'
+import type { SyncedServer } from '../../src/store/tools/servers-write.ts'
+import type { ListedToolText } from '../../src/store/tools/tools-write.ts'
 import { everyPage } from './sample.ts'
 
 export const server = (name: string, more: Partial<SyncedServer> = {}): SyncedServer => ({

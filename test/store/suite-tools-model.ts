@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Store } from '../../src/store/store.ts'
-import { nameTools } from '../../src/store/tool-name.ts'
+import { nameTools } from '../../src/store/tools/tool-name.ts'
 import { createEnvironment, everyPage } from './sample.ts'
 import { countsOf, list, server, sync } from './sample-tools.ts'
 import type { OpenStore } from './suite.ts'

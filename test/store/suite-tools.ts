@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { toolRecord } from '../../src/contract/tool-record.ts'
 import type { Store } from '../../src/store/store.ts'
-import type { ToolFilter } from '../../src/store/tools.ts'
+import type { ToolFilter } from '../../src/store/tools/tools.ts'
 import { createEnvironment, everyPage } from './sample.ts'
 import { countsOf, everyServer, idsByName, list, namesOf, server, sync, tool } from './sample-tools.ts'
 import type { OpenStore } from './suite.ts'

@@ -1,7 +1,7 @@
 // Names of tools: never the same twice, whatever servers call theirs.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { nameTools } from '../../src/store/tool-name.ts'
+import { nameTools } from '../../src/store/tools/tool-name.ts'
 
 const piece = fc.constantFrom('a', 'b', '__', 'c', 'notify', 'ü', 'x'.repeat(40))
 const word = fc.array(piece, { minLength: 1, maxLength: 4 }).map((pieces) => pieces.join(''))

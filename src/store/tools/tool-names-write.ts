@@ -1,6 +1,6 @@
 /** What follows from a change of an environment's servers or tools: the names of all its tools, and its counts. */
 
-import { only, rows, sql, type Write } from './statement.ts'
+import { only, rows, sql, type Write } from '../statement.ts'
 import { nameTools } from './tool-name.ts'
 
 interface NamedRow {

@@ -1,12 +1,12 @@
 /** How tools are read: one, a page, and all of an environment for a run that starts. */
 import type { ExpressionBuilder, Kysely } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import type { Page, PageRequest } from '../contract/page.ts'
-import type { ToolRecord } from '../contract/tool-record.ts'
-import { contains } from './contains.ts'
-import { readJson } from './json.ts'
-import { prepare, VALUE } from './prepared.ts'
-import type { Tables } from './schema.ts'
+import type { Page, PageRequest } from '../../contract/page.ts'
+import type { ToolRecord } from '../../contract/tool-record.ts'
+import { contains } from '../contains.ts'
+import { readJson } from '../json.ts'
+import { prepare, VALUE } from '../prepared.ts'
+import type { Tables } from '../schema.ts'
 
 /** Characters of all texts whose meaning is kept together. */
 const MOST_KEPT = 8 * 1024 * 1024

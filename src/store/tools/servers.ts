@@ -1,9 +1,9 @@
 /** How MCP servers are read. */
 import type { Kysely } from 'kysely'
-import type { McpServer, ServerStatus } from '../contract/mcp-server.ts'
-import type { Page, PageRequest } from '../contract/page.ts'
-import { isoTime } from '../contract/time.ts'
-import type { Tables } from './schema.ts'
+import type { McpServer, ServerStatus } from '../../contract/mcp-server.ts'
+import type { Page, PageRequest } from '../../contract/page.ts'
+import { isoTime } from '../../contract/time.ts'
+import type { Tables } from '../schema.ts'
 
 interface ServerFilter {
   environment?: string | undefined

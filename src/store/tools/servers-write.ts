@@ -1,7 +1,7 @@
 /** How MCP servers change: by what the files of their environment say, and by how they do. */
-import type { McpServer, ServerStatus, ShownTarget } from '../contract/mcp-server.ts'
+import type { McpServer, ServerStatus, ShownTarget } from '../../contract/mcp-server.ts'
+import { rows, sql, type Write } from '../statement.ts'
 import type { StoredServer } from './servers.ts'
-import { rows, sql, type Write } from './statement.ts'
 import { countAnew, nameAnew } from './tool-names-write.ts'
 
 export interface SyncedServer {

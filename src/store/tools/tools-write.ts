@@ -1,5 +1,5 @@
 /** How a server's tools change: its list becomes what it said last, and whatever it kept stays the same tool. */
-import { first, rows, sql, type Write } from './statement.ts'
+import { first, rows, sql, type Write } from '../statement.ts'
 import { countAnew, interimName, nameAnew } from './tool-names-write.ts'
 
 export interface ListedToolText {
