@@ -15,9 +15,9 @@ import { isAlive, serverFile } from '../support/tool-server/files.ts'
 import { until } from '../support/until.ts'
 import { proves } from './proves.ts'
 
-const { resolve } = createRequire(import.meta.url)
-const EVERYTHING = resolve('@modelcontextprotocol/server-everything/dist/index.js')
-const FILESYSTEM = resolve('@modelcontextprotocol/server-filesystem/dist/index.js')
+const require = createRequire(import.meta.url)
+const EVERYTHING = require.resolve('@modelcontextprotocol/server-everything/dist/index.js')
+const FILESYSTEM = require.resolve('@modelcontextprotocol/server-filesystem/dist/index.js')
 const REPOSITORY = join(import.meta.dirname, '../..')
 const TWENTY = Array.from({ length: 20 }, (_, n) => n)
 
@@ -125,7 +125,7 @@ describe('many at once', () => {
     expect(server.starts()).toHaveLength(1)
   })
 
-  test('twenty calls are under way at once over one HTTP session, each gets its own answer', async () => {
+  test('twenty calls at once over HTTP get their own answer each', async () => {
     await using remote = await startEverything()
     await using app = await startApp()
     await put(app, { remote: { url: remote.url } })
@@ -189,7 +189,11 @@ describe('a server that goes away', () => {
     await first.stop()
     const [lost] = await stepsOf(app, id, callLine('echo', { message: 'into the void' }))
     expect(lost).toMatchObject({ status: 'error' })
-    expect(await serverNamed(app, 'remote')).toMatchObject({ status: 'down', error: expect.stringMatching(/\S/) })
+    const down = await until('it is down', async () => {
+      const record = await serverNamed(app, 'remote')
+      return record.status === 'down' && record
+    })
+    expect(down.error).toMatch(/could not be reached|refuse/)
     await using _second = await startEverything(first.port)
     await until('it is up', async () => (await serverNamed(app, 'remote')).status === 'up', 20_000)
     await stepsOf(app, id, callLine('echo', { message: 'after' }))
@@ -229,8 +233,6 @@ describe('processes', () => {
     const ofTheShell = ['PWD', 'OLDPWD', 'SHLVL', '_']
     const allowed = new Set([...inherited, ...Object.keys(given), ...marks, ...ofTheShell])
     expect(Object.keys(seen).filter((name) => !allowed.has(name))).toEqual([])
-    const { body } = await app.api('GET', '/runs/1')
-    expect(JSON.stringify(body)).not.toMatch(/9f86d081884c7d65|key-of-the-service/)
-    expect(await readRun(app, 1)).toMatchObject({ status: 'completed' })
+    expect(JSON.stringify(await readRun(app, 1))).not.toMatch(/9f86d081884c7d65|key-of-the-service/)
   })
 })

@@ -169,3 +169,30 @@ describe('too many processes', () => {
     expect(two.starts()).toEqual([])
   })
 })
+
+describe('changes while calls are under way', () => {
+  proves('tools.shared-connection', 'a call under way ends on the connection it began with', async () => {
+    await using house = await openSupervisorHouse()
+    const server = await toolServer(house, 'one', 'echo')
+    await house.servers({ one: { ...server.entry, env: { LABEL: 'first' } } })
+    await house.call('one', 'echo')
+    const underWay = house.call('one', 'echo', { ms: 800 })
+    await house.servers({ one: { ...server.entry, env: { LABEL: 'second' } } })
+    await house.supervisor.sync(house.environment, 'all')
+    expect(said(await house.call('one', 'echo')).label).toBe('second')
+    expect(said(await underWay).label).toBe('first')
+    const [first = 0] = server.starts()
+    await until('the old process is gone', () => !isAlive(first))
+  })
+
+  proves('tools.shared-connection', 'syncs at the same time leave one process', async () => {
+    await using house = await openSupervisorHouse()
+    const server = await toolServer(house, 'one', 'echo')
+    for (const label of ['a', 'b', 'c']) {
+      await house.servers({ one: { ...server.entry, env: { LABEL: label } } })
+      await Promise.all(Array.from({ length: 10 }, () => house.supervisor.sync(house.environment, 'all')))
+      expect(said(await house.call('one', 'echo')).label).toBe(label)
+    }
+    await until('one process is left', () => server.starts().filter(isAlive).length === 1)
+  })
+})

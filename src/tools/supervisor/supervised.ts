@@ -50,6 +50,8 @@ export interface Supervised {
   call(tool: CallTarget, input: { [key: string]: Json }, context: ToolCallContext): Promise<ToolAnswer>
   /** Lets go of the connection until somebody wants it again. */
   rest(): Promise<void>
+  /** Closes once the calls that are under way have ended. */
+  retire(): Promise<void>
   close(): Promise<void>
 }
 
@@ -71,6 +73,7 @@ export function supervise(parts: SupervisedParts): Supervised {
   let silentCalls = 0
   let usedAt = clock.elapsed()
   let idleTimer: NodeJS.Timeout | undefined
+  let onQuiet: () => void = () => undefined
 
   const link = createLink({
     make,
@@ -159,12 +162,18 @@ export function supervise(parts: SupervisedParts): Supervised {
         calls -= 1
         usedAt = clock.elapsed()
         restLater()
+        if (calls === 0) onQuiet()
       }
     },
 
     async rest() {
       clearTimeout(idleTimer)
       if (calls === 0) await link.rest()
+    },
+
+    async retire() {
+      if (calls > 0) await new Promise<void>((resolve) => (onQuiet = resolve))
+      await self.close()
     },
 
     async close() {

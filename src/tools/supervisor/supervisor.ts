@@ -63,26 +63,41 @@ interface SupervisorParts {
 
 type Servers = Map<string, Supervised>
 
+interface Reading {
+  found: FoundServers
+  servers: Servers
+}
+
 export function createSupervisor(parts: SupervisorParts): Supervisor {
   const { store, readServers, connect, clock, log, timing = TIMING, mostProcesses = MOST_PROCESSES } = parts
   const crowd = createCrowd(mostProcesses)
   const environments = new Map<string, Promise<Servers>>()
-  const retiring = new Set<Promise<void>>()
+  const retired = new Set<Supervised>()
   let isStopped = false
 
   /** As the files were when they were last read. */
-  function serversOf(environment: EnvironmentRef): Promise<Servers> {
-    const known = environments.get(environment.name)
-    if (known) return known
-    const loaded = load(environment, new Map())
-    environments.set(environment.name, loaded)
-    loaded.catch(() => environments.delete(environment.name))
-    return loaded
-  }
+  const serversOf = (environment: EnvironmentRef): Promise<Servers> =>
+    environments.get(environment.name) ?? readAnew(environment).then(({ servers }) => servers)
 
-  async function load(environment: EnvironmentRef, before: Servers): Promise<Servers> {
-    const found = await readServers(environment.name)
-    return adopt(environment, found, before)
+  /** One reading after the other, each with what the one before has left; one that fails changes nothing. */
+  function readAnew(environment: EnvironmentRef): Promise<Reading> {
+    const { name } = environment
+    const before = environments.get(name)
+    const reading = Promise.resolve(before ?? new Map()).then(async (known: Servers) => {
+      const found = await readServers(name)
+      return { found, servers: await adopt(environment, found, known) }
+    })
+    const after: Promise<Servers> = reading.then(
+      ({ servers }) => servers,
+      (error) => {
+        if (before) return before
+        if (environments.get(name) === after) environments.delete(name)
+        throw error
+      },
+    )
+    after.catch(() => undefined)
+    environments.set(name, after)
+    return reading
   }
 
   /** Servers that are the same as before stay as they are. */
@@ -101,9 +116,10 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
     return next
   }
 
+  /** Calls that are under way may end. */
   function retire(server: Supervised): void {
-    const gone = server.close().finally(() => retiring.delete(gone))
-    retiring.add(gone)
+    retired.add(server)
+    void server.retire().finally(() => retired.delete(server))
   }
 
   function take(config: ServerConfig, environment_id: number, heard: boolean): Supervised {
@@ -137,13 +153,8 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
 
   return {
     async sync(environment, which) {
-      const before = (await environments.get(environment.name)?.catch(() => undefined)) ?? new Map()
-      const found = await readServers(environment.name)
-      const adopted = adopt(environment, found, before)
-      environments.set(environment.name, adopted)
-      adopted.catch(() => environments.delete(environment.name))
-      const servers = [...(await adopted).values()]
-      const wanted = servers.filter((server) => which === 'all' || !server.isHeard())
+      const { found, servers } = await readAnew(environment)
+      const wanted = [...servers.values()].filter((server) => which === 'all' || !server.isHeard())
       const failures = isStopped ? [] : await refresh(wanted, 'anew')
       // What was cut off by our own end is nobody's mistake.
       return isStopped ? [] : [...complaintsOf(found), ...failures]
@@ -168,9 +179,10 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
 
     async stop() {
       isStopped = true
-      const all = await Promise.all([...environments.values()].map((servers) => servers.catch(() => new Map())))
-      for (const servers of all) for (const server of (servers as Servers).values()) retire(server)
-      await Promise.all(retiring)
+      const none: Servers = new Map()
+      const all = await Promise.all([...environments.values()].map((servers) => servers.catch(() => none)))
+      const everyone = [...retired, ...all.flatMap((servers) => [...servers.values()])]
+      await Promise.all(everyone.map((server) => server.close()))
     },
   }
 }
