@@ -23,12 +23,12 @@ function meaning(wanted: string, available: readonly OfferedTool[]): OfferedTool
   return (
     available.find(({ name }) => name === wanted) ??
     available.find((tool) => `${tool.server}__${ownName(tool)}` === wanted) ??
-    (wanted.startsWith('__') ? theOnly(named(wanted.slice(2), available)) : undefined)
+    (wanted.startsWith('__') ? theOnly(sharing(wanted.slice(2), available)) : undefined)
   )
 }
 
-/** What a name could have meant: tools of several servers that share it. */
-export const named = (own: string, available: readonly OfferedTool[]): OfferedTool[] =>
+/** What a name could have meant: the tools, of one server or of several, that call themselves so. */
+export const sharing = (own: string, available: readonly OfferedTool[]): OfferedTool[] =>
   available.filter((tool) => ownName(tool) === own)
 
 const ownName = ({ name, own_name = name }: OfferedTool) => own_name

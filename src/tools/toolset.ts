@@ -2,9 +2,10 @@
 import type { OfferedTool, Tool } from '../contract/tool.ts'
 import type { Store } from '../store/store.ts'
 import type { StoredTool } from '../store/tools/tools.ts'
-import { chooseTools, named } from './choose-tools.ts'
+import { chooseTools, sharing } from './choose-tools.ts'
 import { repeatPolicy } from './repeat-policy.ts'
-import type { EnvironmentRef, ServerFacts, Supervisor } from './supervisor/supervisor.ts'
+import type { EnvironmentRef } from './supervisor/roster.ts'
+import type { ServerFacts, Supervisor } from './supervisor/supervisor.ts'
 
 interface ToolWishes {
   environment: string
@@ -21,7 +22,7 @@ export interface Toolset {
    */
   offerTo(wishes: ToolWishes): Promise<OfferedTool[]>
   /** The same tools, to be called. One that is no longer there answers with an error. */
-  bind(offered: readonly OfferedTool[], wishes: Pick<ToolWishes, 'environment'>): Tool[]
+  bind(offered: readonly OfferedTool[], wishes: Pick<ToolWishes, 'environment' | 'environment_id'>): Promise<Tool[]>
 }
 
 /** The message is for the person who reads the run. */
@@ -50,26 +51,41 @@ export function createToolset({ store, supervisor, notify }: ToolsetParts): Tool
     })
   }
 
-  async function choose(environment: EnvironmentRef, wanted: readonly string[] | null): Promise<OfferedTool[]> {
-    if (wanted !== null) {
-      const { chosen, missing } = chooseTools(await available(environment), wanted)
+  async function everything(environment: EnvironmentRef): Promise<OfferedTool[]> {
+    await Promise.all(await supervisor.hear(environment))
+    return available(environment)
+  }
+
+  /** Who knows what it wants waits for nobody else's servers. */
+  async function named(environment: EnvironmentRef, wanted: readonly string[]): Promise<OfferedTool[]> {
+    let hearings: Set<Promise<void>> | undefined
+    for (;;) {
+      const known = await available(environment)
+      const { chosen, missing } = chooseTools(known, wanted)
       if (missing.length === 0) return chosen
+      hearings ??= selfRemoving(await supervisor.hear(environment))
+      if (hearings.size === 0) throw unavailable(missing, known, await supervisor.servers(environment))
+      await Promise.race(hearings)
     }
-    await supervisor.hear(environment)
-    const known = await available(environment)
-    const { chosen, missing } = chooseTools(known, wanted)
-    if (missing.length === 0) return chosen
-    throw new ToolsUnavailable(whyMissing(missing, known, await supervisor.servers(environment)))
   }
 
   return {
     async offerTo({ environment: name, environment_id: id, tools, notify: wantsNotify }) {
       const wanted = tools && wantsNotify ? tools.filter((tool) => tool !== notify?.name) : tools
-      const chosen = await choose({ id, name }, wanted)
+      const environment = { id, name }
+      const chosen = wanted === null ? await everything(environment) : await named(environment, wanted)
       return wantsNotify && notify ? [...chosen, toPlain(notify)] : chosen
     },
 
-    bind: (offered, { environment }) => offered.map((tool) => ({ ...tool, call: caller(tool, environment) })),
+    async bind(offered, { environment, environment_id: id }) {
+      const servers = await supervisor.servers({ id, name: environment })
+      return offered.map((tool) => ({
+        ...tool,
+        // The operator may have taken back a promise since; one that was made since comes too late for this run.
+        repeat: isStillSafe(tool, servers) ? tool.repeat : 'never',
+        call: caller(tool, environment),
+      }))
+    },
   }
 
   function caller({ server, name, own_name = name, input_schema }: OfferedTool, environment: string): Tool['call'] {
@@ -95,12 +111,27 @@ function toOffer({ name, own_name, server, description, ...tool }: StoredTool, f
 
 const toPlain = ({ call: _, ...offered }: Tool): OfferedTool => offered
 
-function whyMissing(missing: string[], known: OfferedTool[], servers: Map<string, ServerFacts>): string {
+function isStillSafe({ server }: OfferedTool, servers: Map<string, ServerFacts>): boolean {
+  if (server === null) return true
+  const { retry, trusted } = servers.get(server) ?? {}
+  return retry === 'safe' || (retry === undefined && trusted === true)
+}
+
+function selfRemoving(promises: readonly Promise<void>[]): Set<Promise<void>> {
+  const left = new Set<Promise<void>>()
+  for (const promise of promises) {
+    const mine: Promise<void> = promise.then(() => void left.delete(mine))
+    left.add(mine)
+  }
+  return left
+}
+
+function unavailable(missing: string[], known: OfferedTool[], servers: Map<string, ServerFacts>): ToolsUnavailable {
   const wants = missing.map((name) => {
-    const meant = named(name.replace(/^__/, ''), known).map((tool) => tool.name)
+    const meant = sharing(name.replace(/^__/, ''), known).map((tool) => tool.name)
     return meant.length > 0 ? `${name} (several servers have it: ${meant.join(', ')})` : name
   })
   const down = [...servers].flatMap(([name, { problem }]) => (problem ? [`${name} is down: ${problem}`] : []))
   const because = down.length > 0 ? `. ${down.join('. ')}` : ''
-  return `The agent wants tools that its environment does not have: ${wants.join(', ')}${because}`
+  return new ToolsUnavailable(`The agent wants tools that its environment does not have: ${wants.join(', ')}${because}`)
 }

@@ -161,10 +161,10 @@ describe('too many processes', () => {
   proves('tools.idle-close', 'when all are at work, one more is refused with the reason', async () => {
     await using house = await openSupervisorHouse({ mostProcesses: 1 })
     const [one, two] = [await toolServer(house, 'one', 'x'), await toolServer(house, 'two', 'y')]
-    await house.servers({ one: one.entry, two: two.entry })
+    await house.servers({ one: one.entry, two: { ...two.entry, connect_timeout_seconds: 1 } })
     await house.call('one', 'x')
-    const working = house.call('one', 'x', { ms: 500 })
-    await expect(house.call('two', 'y')).rejects.toThrow('1 tool servers are running')
+    const working = house.call('one', 'x', { ms: 3000 })
+    await expect(house.call('two', 'y')).rejects.toThrow('too many tool servers are running')
     await working
     expect(two.starts()).toEqual([])
   })

@@ -12,7 +12,7 @@ export const toolsFrom = (tools: readonly Tool[]): Toolset => ({
     if (missing.length > 0) throw new ToolsUnavailable(`There are no such tools: ${missing.join(', ')}`)
     return chosen
   },
-  bind: (offered) =>
+  bind: async (offered) =>
     offered.flatMap(({ name }) => {
       const tool = tools.find((known) => known.name === name)
       return tool ? [tool] : []

@@ -111,12 +111,15 @@ describe('the files', () => {
     })
   })
 
-  test('of an environment that is not there are none, and of one that is no folder an error', async () => {
+  test('of an environment that is not there, or that is no folder, are an error', async () => {
     await using root = await temporaryFolder()
     await writeFile(join(root.path, 'text'), '')
     await symlink('/', join(root.path, 'out'))
     const { read } = createServerFiles({ root: root.path, variables: {}, builtIn: {} })
-    expect(await read('missing')).toEqual({ servers: [], errors: [] })
+    expect(await read('missing')).toEqual({
+      servers: [],
+      errors: [{ file: 'missing', message: 'the folder is missing' }],
+    })
     expect((await read('text')).errors).toEqual([{ file: 'text', message: 'is not a folder' }])
     expect((await read('out')).errors).toEqual([{ file: 'out', message: 'leads out of its folder' }])
     expect((await read('..')).errors).toEqual([{ file: '..', message: 'is not the name of an environment' }])

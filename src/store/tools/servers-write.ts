@@ -18,6 +18,8 @@ export interface SyncedServer {
 interface SyncServers {
   environment_id: number
   servers: SyncedServer[]
+  /** Names of others that stay, because nobody can tell what the files say about them. */
+  stays?: readonly string[] | 'others'
 }
 
 interface ReportServer {
@@ -37,10 +39,10 @@ interface KnownServer extends StoredServer {
 }
 
 /** Makes the environment's servers exactly these. One that is known by its name stays the same server. */
-export function* syncServers({ environment_id, servers }: SyncServers): Write<StoredServer[]> {
+export function* syncServers({ environment_id, servers, stays = [] }: SyncServers): Write<StoredServer[]> {
   const known = yield* serversOf(environment_id)
-  const named = new Set(servers.map(({ name }) => name))
-  for (const { id, name } of known) if (!named.has(name)) yield* remove(id)
+  const named = new Set([...servers.map(({ name }) => name), ...(stays === 'others' ? [] : stays)])
+  for (const { id, name } of known) if (stays !== 'others' && !named.has(name)) yield* remove(id)
   for (const server of servers) {
     const before = known.find(({ name }) => name === server.name)
     if (before) yield* update(before, server)

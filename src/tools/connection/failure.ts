@@ -43,7 +43,7 @@ function classify(error: unknown, context: FailureContext): ServerFailure {
 
 function ofProtocol({ code, message, data }: ProtocolError, { has_session }: FailureContext): ServerFailure {
   if (data instanceof ServerFailure) return data
-  if (has_session && code === SESSION_NOT_FOUND && /session not found/i.test(message)) return sessionLost()
+  if (has_session && code === SESSION_NOT_FOUND && /^session not found\.?$/i.test(message)) return sessionLost()
   return new ServerFailure('refused', `the server answered with error ${code}: ${message}`)
 }
 

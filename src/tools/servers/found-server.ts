@@ -35,7 +35,7 @@ export function toServer({ file, name, value }: Given, around: Surroundings): Fo
     transport: entry.target.kind,
     shown: masked(shownTarget(entry), mask),
     disabled: entry.disabled,
-    config: toConfig({ name, entry, resolved, mask }, around),
+    config: toConfig({ file, name, entry, resolved, mask }, around),
   }
 }
 
@@ -45,13 +45,14 @@ function masked(shown: ShownTarget, mask: Mask): ShownTarget {
 }
 
 interface ConfigParts {
+  readonly file: string
   readonly name: string
   readonly entry: Entry
   readonly resolved: Resolved
   readonly mask: Mask
 }
 
-function toConfig({ name, entry, resolved, mask }: ConfigParts, around: Surroundings): FoundServer['config'] {
+function toConfig({ file, name, entry, resolved, mask }: ConfigParts, around: Surroundings): FoundServer['config'] {
   const { environment, variables } = around
   const [broken] = resolved.usesVariables ? variables.errors : []
   if (broken) return { problem: `its variables cannot be read: environments/${broken.file}: ${broken.message}` }
@@ -65,7 +66,7 @@ function toConfig({ name, entry, resolved, mask }: ConfigParts, around: Surround
     ...(retry && { retry }),
     ...(trusted !== undefined && { trusted }),
   }
-  return { environment, name, hash: hashOf(target, behaviour), target, ...behaviour, mask }
+  return { environment, name, file, hash: hashOf(target, behaviour, resolved.secrets), target, ...behaviour, mask }
 }
 
 function notSet(names: readonly string[], environment: string): string {
@@ -82,12 +83,15 @@ type Behaviour = Pick<ServerConfig, 'timeout_ms' | 'connect_timeout_ms' | 'retry
 function hashOf(
   target: StdioTarget | HttpTarget,
   { timeout_ms, connect_timeout_ms, retry, trusted }: Behaviour,
+  secrets: readonly string[],
 ): string {
   const where =
     target.kind === 'stdio'
       ? [target.kind, target.command, target.args, sorted(target.env), target.cwd]
       : [target.kind, target.url, sorted(target.headers)]
-  const canonical = JSON.stringify([where, timeout_ms, connect_timeout_ms, retry ?? null, trusted ?? false])
+  // What is masked belongs to it: a text may become a secret without any other change.
+  const promises = [timeout_ms, connect_timeout_ms, retry ?? null, trusted ?? false]
+  const canonical = JSON.stringify([where, promises, secrets.toSorted()])
   return createHash('sha256').update(canonical).digest('hex')
 }
 

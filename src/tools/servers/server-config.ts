@@ -6,6 +6,8 @@ import type { ServerPromises } from '../repeat-policy.ts'
 export interface ServerConfig extends ServerPromises {
   readonly environment: string
   readonly name: string
+  /** Path below the environments folder. */
+  readonly file: string
   /** The same for the same resolved configuration. */
   readonly hash: string
   readonly target: StdioTarget | HttpTarget

@@ -44,7 +44,7 @@ const NO_ENVIRONMENT = 'is not the name of an environment'
 
 const only = (error: ReadingError): FoundServers => ({ servers: [], errors: [error] })
 
-/** Paths below the root. A folder that is not there has none. */
+/** Paths below the root. */
 async function serverFiles(root: string, environment: string): Promise<string[] | ReadingError> {
   try {
     const names = await readdir(await inside(root, join(root, environment)))
@@ -52,7 +52,7 @@ async function serverFiles(root: string, environment: string): Promise<string[] 
     return found.sort().map((name) => join(environment, name))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    return code === 'ENOENT' ? [] : { file: environment, message: reason(error as Error) }
+    return { file: environment, message: code === 'ENOENT' ? 'the folder is missing' : reason(error as Error) }
   }
 }
 

@@ -1,35 +1,55 @@
 /** How many tool servers run as processes at once: when there are too many, the one that was not used for longest goes. */
-import { ServerFailure } from '../connection/connection.ts'
-import type { Supervised } from './supervised.ts'
+import { unlessAborted } from '../../unless-aborted.ts'
+import type { ServerConfig } from '../servers/server-config.ts'
+
+/** What the crowd needs to know of a server. */
+export interface Member {
+  readonly config: ServerConfig
+  /** Connected, and nobody is calling. */
+  isResting(): boolean
+  usedAt(): number
+  rest(): Promise<void>
+}
 
 export interface Crowd {
-  /** Throws ServerFailure when every process is at work. */
-  enter(server: Supervised): void
-  leave(server: Supervised): void
+  /** Resolves once there is room for its process, or rejects with the signal's reason. */
+  enter(server: Member, signal: AbortSignal): Promise<void>
+  /** Its process is gone. */
+  leave(server: Member): void
+  /** Somebody has become idle, and may make room for another. */
+  lookAgain(): void
 }
 
 export function createCrowd(most: number): Crowd {
-  const running = new Set<Supervised>()
+  const running = new Set<Member>()
+  const waiting = new Set<() => void>()
 
-  function makeRoom(): void {
+  function sendSomebodyAway(): void {
     const resting = [...running].filter((server) => server.isResting())
     const [longest] = resting.sort((one, other) => one.usedAt() - other.usedAt())
-    if (!longest) {
-      throw new ServerFailure(
-        'unreachable',
-        `${most} tool servers are running and at work; no more than that are started`,
-      )
+    void longest?.rest()
+  }
+
+  async function enter(server: Member, signal: AbortSignal): Promise<void> {
+    if (server.config.target.kind !== 'stdio') return
+    while (running.size >= most && !running.has(server)) {
+      sendSomebodyAway()
+      const room = Promise.withResolvers<void>()
+      waiting.add(room.resolve)
+      await unlessAborted(signal, room.promise).finally(() => waiting.delete(room.resolve))
     }
-    running.delete(longest)
-    void longest.rest()
+    running.add(server)
+  }
+
+  function lookAgain(): void {
+    for (const wake of waiting) wake()
   }
 
   return {
-    enter(server) {
-      if (server.config.target.kind !== 'stdio') return
-      if (running.size >= most) makeRoom()
-      running.add(server)
+    enter,
+    leave(server) {
+      if (running.delete(server)) lookAgain()
     },
-    leave: (server) => void running.delete(server),
+    lookAgain,
   }
 }

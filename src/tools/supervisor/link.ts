@@ -22,6 +22,8 @@ export interface Link {
   connectedNow(): Promise<Connection>
   /** Why there is no connection. */
   problem(): string | undefined
+  /** Whether asking for a connection would begin an attempt, or join one that is due. */
+  isDue(): boolean
   /** It is of no use any more, because of a failure. */
   drop(connection: Connection, reason: string): void
   /** It is of no use any more, and a new one will do. */
@@ -65,25 +67,28 @@ export function createLink({ make, onGone, report, isWanted, clock, timing }: Li
     const due = delay(wait, undefined, { ref: false, signal: until }).catch(() => undefined)
     const mine: Attempt = { due: clock.elapsed() + wait, hurry, made: due.then(connect) }
     attempt = mine
-    mine.made.catch((error: Error) => failed(error.message))
+    mine.made.catch((error: Error) => {
+      // Here and not earlier: in between, somebody else would begin another one.
+      attempt = undefined
+      failed(error.message)
+    })
     return mine
   }
 
   async function connect(): Promise<Connection> {
-    try {
-      refuseWhenOver()
-      void report('connecting', null)
-      const made = await make(over.signal)
-      if (over.signal.aborted) await letGo(made)
-      refuseWhenOver()
-      void made.lost.then((reason) => drop(made, reason))
-      restarts.connected(clock.elapsed())
-      problem = undefined
-      current = made
-      return made
-    } finally {
-      attempt = undefined
-    }
+    // Two processes of one server may get into each other's way.
+    await Promise.all(closings)
+    refuseWhenOver()
+    void report('connecting', null)
+    const made = await make(over.signal)
+    if (over.signal.aborted) await letGo(made)
+    refuseWhenOver()
+    void made.lost.then((reason) => drop(made, reason))
+    restarts.connected(clock.elapsed())
+    problem = undefined
+    attempt = undefined
+    current = made
+    return made
   }
 
   function failed(reason: string): void {
@@ -107,10 +112,15 @@ export function createLink({ make, onGone, report, isWanted, clock, timing }: Li
   }
 
   function letGo(connection: Connection): Promise<void> {
-    onGone()
-    const done = connection.close().catch(() => undefined)
+    const done = connection
+      .close()
+      .catch(() => undefined)
+      .then(() => {
+        closings.delete(done)
+        onGone()
+      })
     closings.add(done)
-    return done.finally(() => closings.delete(done))
+    return done
   }
 
   function refuseWhenOver(): void {
@@ -120,6 +130,7 @@ export function createLink({ make, onGone, report, isWanted, clock, timing }: Li
   return {
     current: () => current,
     problem: () => (current ? undefined : problem),
+    isDue: () => (attempt ? attempt.due <= clock.elapsed() : restarts.left(clock.elapsed()) === 0),
     drop,
 
     async connected(signal) {

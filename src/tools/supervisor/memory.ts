@@ -6,9 +6,12 @@ import type { ToolList } from '../connection/connection.ts'
 import type { ServerConfig } from '../servers/server-config.ts'
 
 export interface Memory {
-  /** Resolves once it can be read. Never rejects. */
+  /** Resolves once it can be read, or will be later. Never rejects. */
   report(status: ServerStatus, error: string | null): Promise<void>
-  remember(list: ToolList): Promise<void>
+  /** Resolves with whether it is kept now. Never rejects. */
+  remember(list: ToolList): Promise<boolean>
+  /** Nothing is tried again after this. */
+  close(): void
 }
 
 interface MemoryParts {
@@ -19,29 +22,53 @@ interface MemoryParts {
   log: Log
 }
 
+/** How long to leave a database alone that could not be written. */
+const TRY_AGAIN_MS = 2000
+
 /** What belongs to an older configuration of the server is not written any more: the store compares the hash. */
 export function createMemory({ config, environment_id, store, clock, log }: MemoryParts): Memory {
-  const { environment, name, hash: config_hash } = config
-  const place = { environment_id, name, config_hash }
+  const { environment, name: server, hash: config_hash } = config
+  const place = { environment_id, name: server, config_hash }
+  let timer: NodeJS.Timeout | undefined
+  let isClosed = false
+
+  const onTrouble = (err: unknown) => log.warn({ environment, server, err }, 'the state of a tool server is not stored')
+
+  /** Only the newest report matters. */
+  async function writeDown(report: { status: ServerStatus; error: string | null; at: number }): Promise<void> {
+    clearTimeout(timer)
+    await store.write('reportServer', { ...place, ...report }).catch((error) => {
+      if (isClosed) return
+      onTrouble(error)
+      clearTimeout(timer)
+      timer = setTimeout(() => void writeDown(report), TRY_AGAIN_MS).unref()
+    })
+  }
+
   return {
     async report(status, error) {
-      if (status === 'down') log.warn({ environment, server: name, error }, 'a tool server is down')
-      else log.debug({ environment, server: name, status }, 'a tool server has changed its status')
-      await store.write('reportServer', { ...place, status, error, at: clock.now() }).catch((failure) => {
-        log.warn({ environment, server: name, err: failure }, 'the status of a tool server could not be stored')
-      })
+      if (status === 'down') log.warn({ environment, server, error }, 'a tool server is down')
+      else log.debug({ environment, server, status }, 'a tool server has changed its status')
+      await writeDown({ status, error, at: clock.now() })
     },
+
     async remember({ tools, complaint }) {
-      await store.write('recordTools', {
-        ...place,
-        complaint,
-        tools: tools.map(({ name: own_name, description, input_schema, annotations }) => ({
-          own_name,
-          description,
-          input_schema: JSON.stringify(input_schema),
-          annotations: JSON.stringify(annotations),
-        })),
-      })
+      const texts = tools.map(({ name: own_name, description, input_schema, annotations }) => ({
+        ...{ own_name, description },
+        ...{ input_schema: JSON.stringify(input_schema), annotations: JSON.stringify(annotations) },
+      }))
+      try {
+        await store.write('recordTools', { ...place, complaint, tools: texts })
+        return true
+      } catch (error) {
+        onTrouble(error)
+        return false
+      }
+    },
+
+    close() {
+      isClosed = true
+      clearTimeout(timer)
     },
   }
 }

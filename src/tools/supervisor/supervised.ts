@@ -13,6 +13,7 @@ import {
   SessionLost,
 } from '../connection/connection.ts'
 import type { ServerConfig } from '../servers/server-config.ts'
+import type { Crowd } from './crowd.ts'
 import { createLink, type LinkTiming } from './link.ts'
 import type { Memory } from './memory.ts'
 import { createToolLists, type ListTiming } from './tool-lists.ts'
@@ -29,8 +30,11 @@ export const TIMING: Timing = {
   patience_ms: 5000,
   list_age_ms: 10 * 60_000,
   list_pause_ms: 1000,
+  list_again_ms: 5000,
   idle_ms: 10 * 60_000,
 }
+
+const NO_ROOM = new ServerFailure('unreachable', 'too many tool servers are running and at work')
 
 /** A server that lets this many calls in a row run out of time is started anew. */
 const MOST_SILENT_CALLS = 3
@@ -41,9 +45,12 @@ export interface Supervised {
   isHeard(): boolean
   /** Connected, and nobody is calling. */
   isResting(): boolean
+  isCalled(): boolean
   usedAt(): number
   /** Why it is not to be had at the moment. */
   problem(): string | undefined
+  /** Whether it has not failed, or failed so long ago that it is to be tried again. */
+  isWorthATry(): boolean
   /** Connects if need be, at once, and reads the list of tools. Rejects with ServerFailure. */
   refresh(): Promise<void>
   /** Rejects with ServerFailure, within the server's timeout, or with the signal's reason. */
@@ -60,15 +67,15 @@ interface SupervisedParts {
   heard: boolean
   connect: Connect
   memory: Memory
-  /** Makes room for one more process, or throws ServerFailure when there is none. */
-  enter(server: Supervised): void
-  leave(server: Supervised): void
+  crowd: Crowd
+  /** Nothing is connected before this. */
+  after: Promise<void>
   clock: Clock
   timing: Timing
 }
 
 export function supervise(parts: SupervisedParts): Supervised {
-  const { config, heard, connect, memory, enter, leave, clock, timing } = parts
+  const { config, heard, after, connect, memory, crowd, clock, timing } = parts
   let calls = 0
   let silentCalls = 0
   let usedAt = clock.elapsed()
@@ -77,7 +84,7 @@ export function supervise(parts: SupervisedParts): Supervised {
 
   const link = createLink({
     make,
-    onGone: () => leave(self),
+    onGone: () => crowd.leave(self),
     report: memory.report,
     isWanted: () => calls > 0 || clock.elapsed() - usedAt < timing.idle_ms,
     clock,
@@ -86,7 +93,8 @@ export function supervise(parts: SupervisedParts): Supervised {
   const lists = createToolLists({ heard, memory, link, clock, timing, timeout_ms: config.connect_timeout_ms })
 
   async function make(signal: AbortSignal): Promise<Connection> {
-    enter(self)
+    await after
+    await enterCrowd(signal)
     try {
       const made = await connect(config, { onToolsChanged: lists.readSoon }, signal)
       await lists.read(made).catch(async (error) => {
@@ -97,8 +105,32 @@ export function supervise(parts: SupervisedParts): Supervised {
       restLater()
       return made
     } catch (error) {
-      leave(self)
+      crowd.leave(self)
       throw error
+    }
+  }
+
+  async function enterCrowd(signal: AbortSignal): Promise<void> {
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(NO_ROOM), config.connect_timeout_ms)
+    await crowd.enter(self, AbortSignal.any([signal, late.signal])).finally(() => clearTimeout(timer))
+  }
+
+  /** Neither idleness nor others who need room end a connection meanwhile. */
+  async function inUse<Value>(work: () => Promise<Value>): Promise<Value> {
+    calls += 1
+    usedAt = clock.elapsed()
+    clearTimeout(idleTimer)
+    try {
+      return await work()
+    } finally {
+      calls -= 1
+      usedAt = clock.elapsed()
+      restLater()
+      if (calls === 0) {
+        onQuiet()
+        crowd.lookAgain()
+      }
     }
   }
 
@@ -139,32 +171,24 @@ export function supervise(parts: SupervisedParts): Supervised {
     config,
     isHeard: lists.isHeard,
     isResting: () => link.current() !== undefined && calls === 0,
+    isCalled: () => calls > 0,
     usedAt: () => usedAt,
     problem: link.problem,
+    isWorthATry: () => link.problem() === undefined || link.isDue(),
 
-    async refresh() {
-      usedAt = clock.elapsed()
-      const known = link.current()
-      if (known) await lists.read(known)
-      else await link.connectedNow()
-    },
+    refresh: () =>
+      inUse(async () => {
+        const known = link.current()
+        if (known) await lists.read(known)
+        else await link.connectedNow()
+      }),
 
-    async call(tool, input, context) {
-      calls += 1
-      usedAt = clock.elapsed()
-      clearTimeout(idleTimer)
-      lists.readWhenOld()
-      const timedCall = timed(context, config, clock)
-      try {
-        return await callOver(tool, input, timedCall)
-      } finally {
-        timedCall.done()
-        calls -= 1
-        usedAt = clock.elapsed()
-        restLater()
-        if (calls === 0) onQuiet()
-      }
-    },
+    call: (tool, input, context) =>
+      inUse(async () => {
+        lists.readWhenOld()
+        const timedCall = timed(context, config, clock)
+        return callOver(tool, input, timedCall).finally(timedCall.done)
+      }),
 
     async rest() {
       clearTimeout(idleTimer)
@@ -177,6 +201,7 @@ export function supervise(parts: SupervisedParts): Supervised {
     },
 
     async close() {
+      memory.close()
       clearTimeout(idleTimer)
       await link.close()
       clearTimeout(idleTimer)

@@ -10,6 +10,8 @@ export interface ListTiming {
   list_age_ms: number
   /** Lists are not read more often than this, however often a server says that they have changed. */
   list_pause_ms: number
+  /** When to read one again that could not be stored. */
+  list_again_ms: number
 }
 
 export interface ToolLists {
@@ -36,9 +38,10 @@ export function createToolLists({ heard, memory, link, clock, timing, timeout_ms
   async function read(connection: Connection): Promise<void> {
     readAt = clock.elapsed()
     const list = await connection.list({ timeout_ms })
-    await memory.remember(list)
+    // A database that cannot be written now does not make the connection worse.
+    if (await memory.remember(list)) isHeard = true
+    else readSoon(timing.list_again_ms)
     await memory.report('up', list.complaint)
-    isHeard = true
   }
 
   /** The last good list stays when the new one cannot be read. */
@@ -51,10 +54,10 @@ export function createToolLists({ heard, memory, link, clock, timing, timeout_ms
     }
   }
 
-  function readSoon(): void {
+  function readSoon(pause = timing.list_pause_ms): void {
     if (isPlanned) return
     isPlanned = true
-    const wait = Math.max(0, readAt + timing.list_pause_ms - clock.elapsed())
+    const wait = Math.max(0, readAt + pause - clock.elapsed())
     void delay(wait, undefined, { ref: false }).then(() => {
       isPlanned = false
       const connection = link.current()
@@ -65,7 +68,7 @@ export function createToolLists({ heard, memory, link, clock, timing, timeout_ms
   return {
     isHeard: () => isHeard,
     read,
-    readSoon,
+    readSoon: () => readSoon(),
     readWhenOld() {
       if (link.current() && clock.elapsed() - readAt > timing.list_age_ms) readSoon()
     },

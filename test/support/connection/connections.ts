@@ -29,6 +29,7 @@ export const at = (url: string, headers: Record<string, string> = {}): HttpTarge
 export const configOf = (target: ServerConfig['target'], changes: Partial<ServerConfig> = {}): ServerConfig => ({
   environment: 'default',
   name: 'server',
+  file: 'default/servers.json',
   hash: JSON.stringify(target),
   target,
   timeout_ms: 10_000,

@@ -28,11 +28,11 @@ const [{ startService }, { loadConfig }, { createLog }, { openSqliteStore }, { t
 const tools: Toolset = {
   offerTo: async (wishes) => toolsFrom((await connecting).tools).offerTo(wishes),
   // A run that goes on from an earlier life asks for nothing, and may be quicker than the tool server.
-  bind: (offered) =>
+  bind: async (offered) =>
     offered.map((tool) => ({
       ...tool,
       async call(input, context) {
-        const [bound] = toolsFrom((await connecting).tools).bind([tool], { environment: '' })
+        const [bound] = await toolsFrom((await connecting).tools).bind([tool], { environment: '', environment_id: 0 })
         return bound ? bound.call(input, context) : { output: `no tool ${tool.name}`, is_error: true }
       },
     })),

@@ -46,7 +46,14 @@ export async function startLedgerTools({ file, life, promises }: LedgerOptions):
 }
 
 const configFor = (file: string, life: number): ServerConfig => ({
-  ...{ environment: 'default', name: 'ledger', hash: file, timeout_ms: TIMEOUT_MS, connect_timeout_ms: TIMEOUT_MS },
+  ...{
+    environment: 'default',
+    name: 'ledger',
+    file: 'default/ledger.json',
+    hash: file,
+    timeout_ms: TIMEOUT_MS,
+    connect_timeout_ms: TIMEOUT_MS,
+  },
   target: {
     kind: 'stdio',
     command: process.execPath,

@@ -12,8 +12,8 @@ const WORDS: Readonly<Record<number, string>> = {
   429: 'the server gets too many requests (429)',
 }
 
-/** What many servers say instead of 404, from an example of the SDK: "Bad Request: No valid session ID provided". */
-const OFTEN_COPIED = /\bsession ?id\b|session not found/i
+/** What many servers say instead of 404, from an example of the SDK. The whole message: a tool may speak of sessions, too. */
+const OFTEN_COPIED = /^(?:bad request: )?(?:no valid session id provided|invalid session id|session not found)\.?$/i
 
 interface HttpContext {
   phase: Phase

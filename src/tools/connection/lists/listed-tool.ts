@@ -20,6 +20,7 @@ export function judgeTool(raw: unknown, { mirrorsHeaders }: JudgeOptions): Liste
   if (!isJsonObject(tool) || typeof tool.name !== 'string' || tool.name === '') return 'one has no name'
   const { name, description, inputSchema, annotations } = tool
   const shown = `'${oneLine(name).slice(0, SHOWN_NAME)}'`
+  if (!name.isWellFormed()) return `${shown} has a name that is no valid text`
   if (name.length > MAX_NAME) return `${shown} has a name of more than ${MAX_NAME} characters`
   const problem = sizeProblem(tool)
   if (problem) return `${shown} ${problem}`
