@@ -124,7 +124,7 @@ describe('the files', () => {
     expect((await read('out')).errors).toEqual([{ file: 'out', message: 'leads out of its folder' }])
     expect((await read('..')).errors).toEqual([{ file: '..', message: 'is not the name of an environment' }])
     const nowhere = createServerFiles({ root: join(root.path, 'nowhere'), variables: {}, builtIn: {} })
-    expect(await nowhere.read('default')).toEqual({ servers: [], errors: [] })
+    expect((await nowhere.read('default')).errors).toEqual([{ file: 'default', message: 'the folder is missing' }])
   })
 
   test('may be more than a process can have open', async () => {
