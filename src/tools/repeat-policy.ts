@@ -12,11 +12,11 @@ export interface ServerPromises {
 }
 
 export interface ToolHints {
-  readOnlyHint?: boolean | undefined
-  idempotentHint?: boolean | undefined
+  readOnlyHint?: unknown
+  idempotentHint?: unknown
 }
 
 export function repeatPolicy({ retry, trusted }: ServerPromises, hints: ToolHints = {}): Tool['repeat'] {
   if (retry) return retry
-  return trusted && (hints.readOnlyHint || hints.idempotentHint) ? 'safe' : 'never'
+  return trusted && (hints.readOnlyHint === true || hints.idempotentHint === true) ? 'safe' : 'never'
 }

@@ -142,7 +142,7 @@ describe('a connection that fails', () => {
       message: "the command 'no-such-command-x' was not found",
     })
     expect(await failureOf(connected({ ...oddServer(), cwd: '/no/such' }))).toMatchObject({
-      message: "the folder '/no/such' does not exist",
+      message: 'the folder that it is to run in (cwd) does not exist',
     })
     expect(await failureOf(connected(program('/etc/passwd')))).toMatchObject({
       message: expect.stringMatching(/may not be/),
@@ -235,7 +235,7 @@ describe('a connection that fails', () => {
     const large = { text: 'x'.repeat(8 * MIB) }
     const calls = Array.from({ length: 8 }, () => failureOf(connection.ask('echo', large, { timeout_ms: 500 })))
     const kinds = (await Promise.all(calls)).map(({ kind }) => kind)
-    expect(kinds).toContain('unreachable')
+    expect(kinds).toContain('busy')
     expect(kinds.filter((kind) => kind === 'timeout').length).toBeGreaterThan(0)
   })
 })

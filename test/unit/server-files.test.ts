@@ -161,6 +161,7 @@ describe('an entry', () => {
     expect(config?.target).toEqual({
       kind: 'stdio',
       command: 'node',
+      given: 'node',
       args: ['a.js', '1', 'true'],
       env: { A: 'x', B: '2', C: 'false' },
       cwd: join(folder, 'below'),
@@ -349,6 +350,7 @@ describe('variables', () => {
     expect(await target(entry, { variables })).toEqual({
       kind: 'stdio',
       command: 'a-x',
+      given: 'a-x',
       args: ['1a2a'],
       env: { E: 'a' },
       cwd: '/d/e',

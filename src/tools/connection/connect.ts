@@ -12,6 +12,7 @@ import { networkFailure } from './http/network-failure.ts'
 import { type Line, openConnection } from './open-connection.ts'
 import { createClient } from './sdk-client.ts'
 import { startChild } from './stdio/child-process.ts'
+import { maskedLine } from './stdio/last-words.ts'
 import { createStdioTransport } from './stdio/stdio-transport.ts'
 import { createSweep } from './stdio/sweep.ts'
 
@@ -24,6 +25,7 @@ export interface ConnectParts {
 /** One try to connect. */
 interface Attempt {
   readonly signal: AbortSignal
+  mask(text: string): string
   /** What the SDK notices on the way, or later, and nobody asked for. */
   onOddity(error: Error): void
 }
@@ -39,7 +41,7 @@ export function createConnect({ log, service }: ConnectParts): Connect {
 
   async function overPipes(target: StdioTarget, mode: VersionNegotiationMode, attempt: Attempt): Promise<Line> {
     attempt.signal.throwIfAborted()
-    const child = await startChild({ target, service, sweep })
+    const child = await startChild({ target, service, sweep, mask: attempt.mask })
     const transport = createStdioTransport(child, log)
     const client = createClient(mode, attempt.onOddity)
     await shakeHands(client, transport, attempt.signal).catch((error: unknown) => {
@@ -84,9 +86,12 @@ export function createConnect({ log, service }: ConnectParts): Connect {
     const { environment, name: server, target, hash, mask, connect_timeout_ms: timeout_ms } = config
     const { signal, end } = startBudget(timeout_ms, wanted)
     const onOddity = ({ message }: Error) =>
-      log.debug({ environment, server, oddity: mask(message.slice(0, LONGEST_ODDITY)) }, 'an MCP server is odd')
+      log.debug(
+        { environment, server, oddity: maskedLine(message, mask).slice(0, LONGEST_ODDITY) },
+        'an MCP server is odd',
+      )
     try {
-      const attempt = { signal, onOddity }
+      const attempt = { signal, mask, onOddity }
       const line = await (target.kind === 'stdio' ? stdio(target, hash, attempt) : http(target, attempt))
       return openConnection(line, config, hooks)
     } catch (error) {

@@ -29,7 +29,7 @@ export interface Connection {
 
 export type CallTarget = Pick<ListedTool, 'name' | 'input_schema'>
 
-export interface ConnectionCall extends ToolCallContext {
+interface ConnectionCall extends ToolCallContext {
   readonly timeout_ms: number
 }
 
@@ -47,10 +47,11 @@ export type Connect = (config: ServerConfig, hooks: ConnectHooks, signal: AbortS
  * - `lost`: the connection went away before the answer
  * - `timeout`: no answer in time
  * - `refused`: it answered that it does not want to (an error of the protocol)
+ * - `busy`: nothing was asked of it, too much is waiting for it already
  * - `rubbish`: it answered something that cannot be understood, or is too large
  */
 export class ServerFailure extends Error {
-  readonly kind: 'unreachable' | 'lost' | 'timeout' | 'refused' | 'rubbish'
+  readonly kind: 'unreachable' | 'lost' | 'timeout' | 'refused' | 'busy' | 'rubbish'
 
   constructor(kind: ServerFailure['kind'], message: string) {
     super(message)

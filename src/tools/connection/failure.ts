@@ -1,10 +1,16 @@
 /** Whatever went wrong with a server, as one of the few kinds of failure, in words for people and models. */
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
+import {
+  InsufficientScopeError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+} from '@modelcontextprotocol/client'
 import { notAnsweredWithin, notConnectedWithin, ServerFailure, SessionLost } from './connection.ts'
-import { httpFailure, sessionLost } from './http/http-failure.ts'
+import { accessDenied, httpFailure, sessionLost } from './http/http-failure.ts'
 import { networkFailure } from './http/network-failure.ts'
 import type { Phase } from './phase.ts'
-import { oneLine } from './stdio/last-words.ts'
+import { maskedLine } from './stdio/last-words.ts'
 
 export interface FailureContext {
   phase: Phase
@@ -29,13 +35,14 @@ const ASKS_BACK: ReadonlySet<string> = new Set([
 export function toFailure(error: unknown, context: FailureContext): ServerFailure {
   const failure = classify(error, context)
   if (failure instanceof SessionLost) return failure
-  return new ServerFailure(failure.kind, oneLine(context.mask(failure.message)).slice(0, LONGEST))
+  return new ServerFailure(failure.kind, maskedLine(failure.message, context.mask).slice(0, LONGEST))
 }
 
 function classify(error: unknown, context: FailureContext): ServerFailure {
   if (error instanceof ServerFailure) return error
   if (error instanceof ProtocolError) return ofProtocol(error, context)
   if (error instanceof SdkHttpError) return httpFailure(error, context)
+  if (error instanceof InsufficientScopeError) return accessDenied()
   if (error instanceof SdkError) return ofSdk(error, context)
   if (error instanceof Error && error.message === 'Not connected') return gone(context)
   return ofOther(error, context)
@@ -66,8 +73,11 @@ function ofOther(error: unknown, context: FailureContext): ServerFailure {
   return rubbish(message)
 }
 
+/** What a schema library says about a value is for whoever wrote the schema. */
+const isForPeople = (why: string) => !/^\s*\[|[{\n]/.test(why)
+
 const rubbish = (why: string) =>
-  new ServerFailure('rubbish', `the answer cannot be understood: ${oneLine(why).slice(0, 500)}`)
+  new ServerFailure('rubbish', `the answer cannot be understood${isForPeople(why) ? `: ${why}` : ''}`)
 
 const timedOut = ({ phase, timeout_ms }: FailureContext) =>
   phase === 'connect' ? notConnectedWithin(timeout_ms) : notAnsweredWithin(timeout_ms)

@@ -10,11 +10,17 @@ export const tooLarge = () => new ServerFailure('rubbish', 'the answer is larger
 
 /** Whether the message is to be handed on. An answer may be changed on the way. */
 export function isWanted(message: JSONRPCMessage, pending: PendingRequests): boolean {
-  if (!isAnswer(message)) return true
+  if (!isAnswer(message)) return !isChatter(message.method)
   const request = pending.answeredBy(message)
   if (request) setAside(message, request.method)
   return request !== undefined
 }
+
+const isChatter = (method: string) => /^notifications\/(?:message|progress)$/.test(method)
+
+/** The same told from how a line begins, which is quicker than reading it: some servers say a great deal. */
+export const beginsAsChatter = (line: string) =>
+  /^\{(?:"jsonrpc":"2\.0",)?"method":"notifications\/(?:message|progress)"/.test(line)
 
 /** The request that a message answers of which only the beginning and the end are left. */
 export function requestBehind({ head, tail }: Edges, pending: PendingRequests): PendingRequest | undefined {

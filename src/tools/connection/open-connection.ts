@@ -8,7 +8,7 @@ import { toFailure } from './failure.ts'
 import { maskList } from './lists/masked-list.ts'
 import { listTools } from './lists/tool-list.ts'
 import { watchTools } from './lists/watch-tools.ts'
-import { oneLine } from './stdio/last-words.ts'
+import { maskedLine } from './stdio/last-words.ts'
 import { within } from './within.ts'
 
 const GOODBYE_MS = 1_000
@@ -34,7 +34,7 @@ export function openConnection(line: Line, config: ServerConfig, hooks: ConnectH
     if (closing) return
     // Whoever hears of the loss closes us, perhaps before the calls in flight have told why they failed.
     reason = how
-    lost.resolve(oneLine(config.mask(how)))
+    lost.resolve(maskedLine(how, config.mask))
   })
 
   const failed = (error: unknown, timeout_ms: number) =>

@@ -11,26 +11,32 @@ const ASIDE = 'io.agenthost/aside'
 
 type Result = { [key: string]: unknown }
 
-/** What the SDK gets to see in place of the result. */
+/** What the SDK gets to see in place of the result: the fields that it needs, and nothing of what it would walk through. */
 const PLACEHOLDERS: Readonly<Record<string, (result: Result) => Result>> = {
-  'tools/list': ({ tools, ...rest }) => ({ ...rest, tools: [], [ASIDE]: tools }),
-  'tools/call'({ content, structuredContent, ...rest }) {
+  'tools/list': ({ tools, nextCursor, resultType, ttlMs, cacheScope }) =>
+    given({ nextCursor, resultType, ttlMs, cacheScope, tools: [], [ASIDE]: tools }),
+  'tools/call'({ content, structuredContent, isError, resultType }) {
     // It asks for something instead of answering.
-    if (rest.resultType === 'input_required') return rest
-    return { ...rest, content: [], [ASIDE]: { content, structuredContent } }
+    if (resultType === 'input_required') return { resultType }
+    return given({ isError, resultType, content: [], [ASIDE]: { content, structuredContent } })
   },
 }
 
-/** Changes the answer to a request of this method. */
+const given = (result: Result) => Object.fromEntries(Object.entries(result).filter(([, value]) => value !== undefined))
+
+/** The result of a request of this method as the SDK may see it. */
+export const withoutParts = (result: Result, method: string): Result =>
+  Object.hasOwn(PLACEHOLDERS, method) ? (PLACEHOLDERS[method]?.(result) ?? result) : result
+
+/** Changes the answer to a request of this method, unless that was done when it was read. */
 export function setAside(message: JSONRPCMessage, method: string): void {
-  if (!('result' in message) || !Object.hasOwn(PLACEHOLDERS, method)) return
-  message.result = PLACEHOLDERS[method]?.(message.result) ?? message.result
+  if ('result' in message && !(ASIDE in message.result)) message.result = withoutParts(message.result, method)
 }
 
 /** A page of the list as it comes out at the other side of the SDK. */
 export const toolsPage = z
-  .looseObject({ [ASIDE]: z.array(z.unknown()), nextCursor: z.string().optional() })
-  .transform((page) => ({ tools: page[ASIDE], cursor: page.nextCursor }))
+  .looseObject({ [ASIDE]: z.array(z.unknown()), nextCursor: z.string().nullish() })
+  .transform((page) => ({ tools: page[ASIDE], cursor: page.nextCursor || undefined }))
 
 export interface CallParts {
   content: readonly unknown[]

@@ -21,6 +21,8 @@ export interface ServerConfig extends ServerPromises {
 export interface StdioTarget {
   readonly kind: 'stdio'
   readonly command: string
+  /** The command as the file has it, for messages. */
+  readonly given: string
   readonly args: readonly string[]
   /** Only what the file gives; little else is inherited. */
   readonly env: Readonly<Record<string, string>>

@@ -4,7 +4,7 @@ import type { StdioTarget } from './server-config.ts'
 
 /** `cwd` may be relative to the folder of the environment. */
 export function stdioTarget(
-  { command, args, env, cwd }: Omit<StdioTarget, 'kind'>,
+  { command, args, env, cwd }: Omit<StdioTarget, 'kind' | 'given'>,
   folder: string,
 ): StdioTarget | string {
   if (command.trim() === '') return 'command must not be empty'
@@ -12,7 +12,8 @@ export function stdioTarget(
     return 'env has a name that no variable can have'
   if ([command, cwd, ...args, ...Object.values(env)].some((text) => text.includes('\0'))) return 'has a NUL character'
   const where = resolve(folder, cwd)
-  return { kind: 'stdio', command: isPath(command) ? resolve(where, command) : command, args, env, cwd: where }
+  const found = isPath(command) ? resolve(where, command) : command
+  return { kind: 'stdio', command: found, given: command, args, env, cwd: where }
 }
 
 /** Anything else is looked for in PATH. */

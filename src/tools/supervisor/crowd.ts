@@ -23,19 +23,24 @@ export interface Crowd {
 export function createCrowd(most: number): Crowd {
   const running = new Set<Member>()
   const waiting = new Set<() => void>()
+  const leaving = new Set<Member>()
 
-  function sendSomebodyAway(): void {
+  /** One for each who waits: those that are on their way out already count. */
+  function sendAway(): void {
     const resting = [...running].filter((server) => server.isResting())
-    const [longest] = resting.sort((one, other) => one.usedAt() - other.usedAt())
-    void longest?.rest()
+    const longest = resting.sort((one, other) => one.usedAt() - other.usedAt())
+    for (const server of longest.slice(0, Math.max(0, waiting.size - leaving.size))) {
+      leaving.add(server)
+      void server.rest()
+    }
   }
 
   async function enter(server: Member, signal: AbortSignal): Promise<void> {
     if (server.config.target.kind !== 'stdio') return
     while (running.size >= most && !running.has(server)) {
-      sendSomebodyAway()
       const room = Promise.withResolvers<void>()
       waiting.add(room.resolve)
+      sendAway()
       await unlessAborted(signal, room.promise).finally(() => waiting.delete(room.resolve))
     }
     running.add(server)
@@ -48,6 +53,7 @@ export function createCrowd(most: number): Crowd {
   return {
     enter,
     leave(server) {
+      leaving.delete(server)
       if (running.delete(server)) lookAgain()
     },
     lookAgain,

@@ -26,8 +26,11 @@ export interface Link {
   isDue(): boolean
   /** It is of no use any more, because of a failure. */
   drop(connection: Connection, reason: string): void
-  /** It is of no use any more, and a new one will do. */
+  /** No more calls over it, and a new one will do; those that are under way may end. */
   renew(connection: Connection): void
+  /** A call is under way over it. */
+  hold(connection: Connection): void
+  release(connection: Connection): void
   /** Until somebody wants a connection again. */
   rest(): Promise<void>
   /** For good. Resolves when nothing is left of any connection. */
@@ -57,6 +60,9 @@ export function createLink({ make, onGone, report, isWanted, clock, timing }: Li
   const over = new AbortController()
   const restarts = createRestarts(timing)
   const closings = new Set<Promise<void>>()
+  const held = new Map<Connection, number>()
+  /** No longer in use, but for calls that have begun over them. */
+  const aside = new Set<Connection>()
   let current: Connection | undefined
   let attempt: Attempt | undefined
   let problem: string | undefined
@@ -79,7 +85,7 @@ export function createLink({ make, onGone, report, isWanted, clock, timing }: Li
     // Two processes of one server may get into each other's way.
     await Promise.all(closings)
     refuseWhenOver()
-    void report('connecting', null)
+    void report('connecting', problem ?? null)
     const made = await make(over.signal)
     if (over.signal.aborted) await letGo(made)
     refuseWhenOver()
@@ -154,7 +160,19 @@ export function createLink({ make, onGone, report, isWanted, clock, timing }: Li
     },
 
     renew(connection) {
-      if (part(connection)) begin(0)
+      if (current !== connection) return
+      current = undefined
+      aside.add(connection)
+      begin(0)
+    },
+
+    hold: (connection) => void held.set(connection, (held.get(connection) ?? 0) + 1),
+
+    release(connection) {
+      const left = (held.get(connection) ?? 1) - 1
+      if (left > 0) held.set(connection, left)
+      else held.delete(connection)
+      if (left === 0 && aside.delete(connection)) void letGo(connection)
     },
 
     async rest() {
@@ -167,6 +185,8 @@ export function createLink({ make, onGone, report, isWanted, clock, timing }: Li
     async close() {
       over.abort()
       if (current) part(current)
+      for (const connection of aside) void letGo(connection)
+      aside.clear()
       await attempt?.made.catch(() => undefined)
       await Promise.all(closings)
     },

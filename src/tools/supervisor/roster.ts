@@ -6,14 +6,14 @@ import type { Store } from '../../store/store.ts'
 import type { FoundServer, FoundServers, ReadServers, ServerConfig } from '../servers/server-config.ts'
 import type { Supervised } from './supervised.ts'
 
-export type Servers = ReadonlyMap<string, Supervised>
+type Servers = ReadonlyMap<string, Supervised>
 
 export interface EnvironmentRef {
   id: number
   name: string
 }
 
-export interface Reading {
+interface Reading {
   found: FoundServers
   servers: Servers
 }

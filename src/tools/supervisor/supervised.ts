@@ -97,16 +97,27 @@ export function supervise(parts: SupervisedParts): Supervised {
     await enterCrowd(signal)
     try {
       const made = await connect(config, { onToolsChanged: lists.readSoon }, signal)
-      await lists.read(made).catch(async (error) => {
-        await made.close()
-        throw error
-      })
+      await listFirst(made, signal)
       silentCalls = 0
       restLater()
       return made
     } catch (error) {
       crowd.leave(self)
       throw error
+    }
+  }
+
+  /** A server may hang in this as in anything else, and then nobody waits for it when all is over. */
+  async function listFirst(made: Connection, signal: AbortSignal): Promise<void> {
+    const giveUp = () => void made.close()
+    signal.addEventListener('abort', giveUp, { once: true })
+    try {
+      await lists.read(made)
+    } catch (error) {
+      await made.close()
+      throw error
+    } finally {
+      signal.removeEventListener('abort', giveUp)
     }
   }
 
@@ -144,6 +155,7 @@ export function supervise(parts: SupervisedParts): Supervised {
   /** A call that never reached the server is made again over another connection, once. */
   async function callOver(target: CallTarget, input: { [key: string]: Json }, context: TimedCall, again = false) {
     const connection = await link.connected(context.signal)
+    link.hold(connection)
     try {
       const { key, signal } = context
       const answer = await connection.call(target, input, { key, signal, timeout_ms: context.left() })
@@ -153,6 +165,8 @@ export function supervise(parts: SupervisedParts): Supervised {
       learnFrom(error, connection)
       if (again || !wasNeverMade(error)) throw error
       return callOver(target, input, context, true)
+    } finally {
+      link.release(connection)
     }
   }
 

@@ -17,6 +17,7 @@ const connect = createConnect({ log, service: serviceMark(import.meta.dirname) }
 export const program = (command: string, ...args: string[]): StdioTarget => ({
   kind: 'stdio',
   command,
+  given: command,
   args,
   env: {},
   cwd: import.meta.dirname,

@@ -57,6 +57,7 @@ const configFor = (file: string, life: number): ServerConfig => ({
   target: {
     kind: 'stdio',
     command: process.execPath,
+    given: 'node',
     args: [SERVER, file, String(life)],
     // It starts with every life of the service: the cache halves that.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') },

@@ -52,7 +52,8 @@ const changing =
   }
 
 export const LISTS = {
-  'hangs-in-list': onMethod('tools/list', () => {}),
+  /** Noted once more, so that a test knows when it hangs. */
+  'hangs-in-list': onMethod('tools/list', (_, { note }) => note(process.pid)),
   'many-tools': listed(() => Array.from({ length: 10_000 - TOOLS.length }, (_, index) => tool(`tool-${index}`))),
   'huge-schema': listed(() => [
     { ...tool('huge'), inputSchema: { type: 'object', description: 'x'.repeat(5_000_000) } },

@@ -5,6 +5,7 @@ import {
   type IncomingMessage,
   type RequestListener,
   type Server,
+  type ServerResponse,
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
@@ -17,6 +18,8 @@ interface SeenRequest {
   method: string
   headers: IncomingHttpHeaders
   message: Message
+  /** Of the answer, once it has begun. */
+  status(): number
 }
 
 export interface MisbehavingHttp extends AsyncDisposable {
@@ -40,18 +43,19 @@ export async function startMisbehavingHttp(
 ): Promise<MisbehavingHttp> {
   const requests: SeenRequest[] = []
   const sessions = new Map<string, { calls: number }>()
-  const note = async (where: SeenRequest['where'], request: IncomingMessage) => {
+  const note = async (where: SeenRequest['where'], request: IncomingMessage, response: ServerResponse) => {
     const message = request.method === 'POST' ? ((await json(request)) as Message) : {}
-    requests.push({ where, method: request.method ?? '', headers: request.headers, message })
+    const { method = '', headers } = request
+    requests.push({ where, method, headers, message, status: () => response.statusCode })
     return message
   }
   const other = await listen(async (request, response) => {
-    const message = await note('elsewhere', request)
+    const message = await note('elsewhere', request, response)
     answerNormally({ request, response, message, elsewhere: '', sessions, callsPerSession })
   })
   const first = await listen(async (request, response) => {
     if (request.url !== PATH) return void response.writeHead(404).end()
-    const message = await note('here', request)
+    const message = await note('here', request, response)
     const exchange = { request, response, message, elsewhere: other.url, sessions, callsPerSession }
     if (when === 'always' || isCallOf('fault', message)) await HTTP_FAULTS[fault].act(exchange)
     else answerNormally(exchange)

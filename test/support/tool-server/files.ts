@@ -2,8 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
-const SERVER = join(import.meta.dirname, 'server.ts')
+const SERVER = fileURLToPath(new URL('./server.ts', import.meta.url))
 
 /** Something with an environments folder of its own. */
 interface Home {

@@ -4,9 +4,10 @@ import { ServerFailure, SessionLost } from '../connection.ts'
 import type { Phase } from '../phase.ts'
 
 const NO_ENDPOINT = 'check its url. Only Streamable HTTP is spoken, not the older HTTP+SSE'
+const ACCESS_DENIED = 'the server denies access (403): check the headers in its file'
 const WORDS: Readonly<Record<number, string>> = {
   401: 'the server wants authentication (401): give it a header such as Authorization in its file',
-  403: 'the server denies access (403): check the headers in its file',
+  403: ACCESS_DENIED,
   404: `there is no MCP server at this address (404): ${NO_ENDPOINT}`,
   405: `there is no MCP server at this address (405): ${NO_ENDPOINT}`,
   429: 'the server gets too many requests (429)',
@@ -14,6 +15,9 @@ const WORDS: Readonly<Record<number, string>> = {
 
 /** What many servers say instead of 404, from an example of the SDK. The whole message: a tool may speak of sessions, too. */
 const OFTEN_COPIED = /^(?:bad request: )?(?:no valid session id provided|invalid session id|session not found)\.?$/i
+
+/** More than is ever shown, so that nothing is cut off before its secrets are masked. */
+const LONGEST = 16 * 1024
 
 interface HttpContext {
   phase: Phase
@@ -33,15 +37,17 @@ export function httpFailure({ status, message, data }: SdkHttpError, context: Ht
   )
 }
 
+export const accessDenied = () => new ServerFailure('refused', ACCESS_DENIED)
+
 export const sessionLost = () => new SessionLost('the server has forgotten the session')
 
 /** Of an error of the protocol its message, of anything else the beginning. */
 function wordsOf(text: unknown): string {
   if (typeof text !== 'string') return ''
   try {
-    return String(JSON.parse(text).error.message).slice(0, 500)
+    return String(JSON.parse(text).error.message)
   } catch {
-    return text.slice(0, 500)
+    return text.slice(0, LONGEST)
   }
 }
 

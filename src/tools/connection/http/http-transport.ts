@@ -5,7 +5,7 @@
 import { type JSONRPCMessage, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import type { HttpTarget } from '../../servers/server-config.ts'
 import { ServerFailure } from '../connection.ts'
-import { isWanted, tooLarge } from '../message-filter.ts'
+import { isWanted } from '../message-filter.ts'
 import { createPendingRequests, failedAnswer, type PendingRequest } from '../pending-requests.ts'
 import { createBoundedFetch } from './bounded-fetch.ts'
 import { createPatience } from './patience.ts'
@@ -34,7 +34,7 @@ export function createHttpTransport({ url, headers }: HttpTarget): HttpTransport
   const pending = createPendingRequests(({ givenUp }) => void timers.later(() => givenUp.abort(), LINGER_MS))
   const inner = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers },
-    fetch: createBoundedFetch((body) => answerFor(pending.find(JSON.parse(body).id), tooLarge())),
+    fetch: createBoundedFetch((sent, why) => answerFor(pending.find(JSON.parse(sent).id), why)),
     reconnectionOptions: RECONNECTION,
     reconnectionScheduler: (reconnect, delayMs) => timers.later(reconnect, patience(delayMs)),
   })

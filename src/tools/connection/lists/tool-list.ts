@@ -6,6 +6,8 @@ import { judgeTool } from './listed-tool.ts'
 
 const MAX_PAGES = 64
 const MAX_TOOLS = 1_000
+/** Of all definitions together: every run that starts reads them, and keeps them. */
+const MAX_ALL_BYTES = 4 * 1024 * 1024
 /** Reasons that a complaint names, of however many there are. */
 const MAX_REASONS = 5
 
@@ -31,6 +33,7 @@ function createShelf(mirrorsHeaders: boolean) {
   const kept = new Map<string, ListedTool>()
   const reasons = new Set<string>()
   let leftOut = 0
+  let bytes = 0
   function leaveOut(reason: string): void {
     leftOut++
     if (reasons.size < MAX_REASONS) reasons.add(reason)
@@ -39,16 +42,23 @@ function createShelf(mirrorsHeaders: boolean) {
     if (leftOut === 0) return []
     return [`${leftOut === 1 ? '1 tool was' : `${leftOut} tools were`} left out: ${[...reasons].join('; ')}`]
   }
+  function keep(tool: ListedTool): void {
+    kept.set(tool.name, tool)
+    bytes += sizeOf(tool)
+  }
   return {
     add(raw: unknown): void {
       const tool = judgeTool(raw, { mirrorsHeaders })
       if (typeof tool === 'string') leaveOut(tool)
       else if (kept.has(tool.name)) leaveOut('one is there twice')
       else if (kept.size === MAX_TOOLS) leaveOut(`there are more than ${MAX_TOOLS}`)
-      else kept.set(tool.name, tool)
+      else if (bytes + sizeOf(tool) > MAX_ALL_BYTES) leaveOut('together they are larger than 4 MiB')
+      else keep(tool)
     },
     list(...others: string[]): ToolList {
       return { tools: [...kept.values()], complaint: [...complaints(), ...others].join('. ') || null }
     },
   }
 }
+
+const sizeOf = (tool: ListedTool) => JSON.stringify(tool).length

@@ -33,6 +33,7 @@ interface ChildParts {
   /** Value of the mark that says which service it belongs to. */
   service: string
   sweep: Sweep
+  mask(text: string): string
 }
 
 const IS_WINDOWS = process.platform === 'win32'
@@ -43,12 +44,12 @@ const KILL_MS = 500
 const DRAIN_MS = 250
 
 /** Rejects with ServerFailure when it cannot be started. */
-export async function startChild({ target, service, sweep }: ChildParts): Promise<Child> {
+export async function startChild({ target, service, sweep, mask }: ChildParts): Promise<Child> {
   const mark = randomUUID()
   const env = { ...getDefaultEnvironment(), ...target.env, [SERVICE_MARK]: service, [CONNECTION_MARK]: mark }
   const child = await start(target, env)
   const pid = child.pid as number
-  const lastWords = keepLastWords(child.stderr as Readable)
+  const lastWords = keepLastWords(child.stderr as Readable, mask)
   const exited = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => resolve(wayOut(code, signal)))
   })

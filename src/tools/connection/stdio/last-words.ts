@@ -5,13 +5,19 @@ const KEPT_BYTES = 4_096
 const SHOWN_CHARACTERS = 500
 const STACK = /^\s+at |^node:internal|^Node\.js v\d|^\s*\^+\s*$/
 
-/** Returns a function that tells its last words as one line. */
-export function keepLastWords(stderr: Readable): () => string {
+/** Returns a function that tells its last words as one line, without secrets: they go before anything is cut off. */
+export function keepLastWords(stderr: Readable, mask: (text: string) => string): () => string {
   let kept = Buffer.alloc(0)
+  let isWhole = true
   stderr.on('data', (chunk: Buffer) => {
+    isWhole &&= kept.length + chunk.length <= KEPT_BYTES
     kept = Buffer.concat([kept, chunk.subarray(-KEPT_BYTES)]).subarray(-KEPT_BYTES)
   })
-  return () => oneLine(withoutStack(kept.toString('utf8'))).slice(-SHOWN_CHARACTERS)
+  return () => {
+    const text = kept.toString('utf8')
+    const lines = isWhole ? text : text.slice(text.indexOf('\n') + 1)
+    return maskedLine(withoutStack(lines), mask).slice(-SHOWN_CHARACTERS)
+  }
 }
 
 /** Where in its own code a program broke helps nobody here, and would push out what it broke of. */
@@ -20,6 +26,9 @@ const withoutStack = (text: string) =>
     .split('\n')
     .filter((line) => !STACK.test(line))
     .join('\n')
+
+/** Masked before, because a line break may be part of a secret, and after, because a colour may stand in the middle of one. */
+export const maskedLine = (text: string, mask: (text: string) => string) => mask(oneLine(mask(text)))
 
 /** Terminal colours, control characters and line breaks would garble a log or a page. */
 export const oneLine = (text: string) =>

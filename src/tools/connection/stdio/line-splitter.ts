@@ -2,7 +2,10 @@
 import { MAX_LINE_BYTES, MAX_MESSAGE_BYTES } from '../limits.ts'
 
 export interface LineHandlers {
+  /** A line that may be a JSON object. */
   onLine(line: string): void
+  /** One that cannot be. */
+  onUseless(): void
   /** Its beginning and its end; the rest was thrown away while it came in. */
   onTooLong(edges: { head: string; tail: string }): void
   /** It will not end. Nothing is read after that. */
@@ -13,8 +16,12 @@ export interface LineHandlers {
 const EDGE_BYTES = 512
 const USUAL_BYTES = 64 * 1024
 const NEWLINE = 10
+const BLANK = 32
+const BRACE = 123
 
-export function createLineSplitter({ onLine, onTooLong, onEndless }: LineHandlers): (chunk: Buffer) => void {
+/** The function it returns pauses after each line. */
+export function createLineSplitter(handlers: LineHandlers): (chunk: Buffer) => Iterator<void> {
+  const { onLine, onUseless, onTooLong, onEndless } = handlers
   let held: Buffer = Buffer.allocUnsafe(USUAL_BYTES)
   /** Bytes of the line so far; of those beyond a message only the last few are held, behind its full length. */
   let length = 0
@@ -32,14 +39,15 @@ export function createLineSplitter({ onLine, onTooLong, onEndless }: LineHandler
     const bytes = length
     length = 0
     if (held.length > USUAL_BYTES) held = Buffer.allocUnsafe(USUAL_BYTES)
-    if (bytes <= MAX_MESSAGE_BYTES) onLine(line.toString('utf8', 0, bytes))
+    if (!mayBeObject(line, bytes)) onUseless()
+    else if (bytes <= MAX_MESSAGE_BYTES) onLine(line.toString('utf8', 0, bytes))
     else
       onTooLong({
         head: line.toString('utf8', 0, EDGE_BYTES),
         tail: line.toString('utf8', MAX_MESSAGE_BYTES - EDGE_BYTES),
       })
   }
-  return (chunk) => {
+  return function* (chunk) {
     let from = 0
     while (!isEndless) {
       const end = chunk.indexOf(NEWLINE, from)
@@ -47,12 +55,20 @@ export function createLineSplitter({ onLine, onTooLong, onEndless }: LineHandler
       if (end < 0) break
       finish()
       from = end + 1
+      yield
     }
     if (isEndless || length <= MAX_LINE_BYTES) return
     isEndless = true
     held = Buffer.alloc(0)
     onEndless()
   }
+}
+
+/** Told from its first characters: most nonsense is not worth making a text of it. */
+function mayBeObject(line: Buffer, bytes: number): boolean {
+  let at = 0
+  while (at < bytes && (line[at] as number) <= BLANK) at++
+  return line[at] === BRACE && at < bytes
 }
 
 /** Doubling keeps the copying small, whether a line comes in large pieces or byte by byte. */

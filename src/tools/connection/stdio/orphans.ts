@@ -3,9 +3,11 @@
  * not would stay for ever. Linux only: elsewhere nobody can tell whose child a process was.
  */
 import { createHash } from 'node:crypto'
-import { readFileSync, realpathSync } from 'node:fs'
+import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import type { Log } from '../../../telemetry/log.ts'
 import { findMarked, SERVICE_MARK, signal } from './process-marks.ts'
+
+const MAX_LOOKS = 5
 
 /** Which home and which process a child belongs to: `<home>.<pid>.<start time of that pid>`. */
 export const serviceMark = (home: string): string => `${homeId(home)}.${process.pid}.${startTime(process.pid) ?? 0}`
@@ -13,24 +15,63 @@ export const serviceMark = (home: string): string => `${homeId(home)}.${process.
 /** Ends what earlier services of this home have left behind, and tells how many processes that were. */
 export async function reapOrphans({ home, log }: { home: string; log: Log }): Promise<number> {
   const own = homeId(home)
-  const orphans = (await findMarked(SERVICE_MARK)).filter(({ mark }) => isOrphan(mark, own))
-  for (const { pid } of orphans) {
-    if (groupOf(pid) === pid) signal(-pid, 'SIGKILL')
-    signal(pid, 'SIGKILL')
+  // A service may be started from a shell that a tool server has left behind.
+  const family = ancestors()
+  const pids = new Set<number>()
+  // What is ended may have started something just before.
+  for (let look = 0; look < MAX_LOOKS; look++) {
+    const orphans = (await findMarked(SERVICE_MARK)).filter(({ pid, mark }) => isOrphan(mark, own) && !family.has(pid))
+    if (orphans.length === 0) break
+    for (const { pid } of orphans) {
+      end(pid)
+      pids.add(pid)
+    }
   }
-  if (orphans.length > 0) log.warn({ count: orphans.length }, 'ended the MCP servers that an earlier life left behind')
-  return orphans.length
+  if (pids.size > 0)
+    log.warn({ pids: [...pids] }, 'ended processes of tool servers that an earlier life has left behind')
+  return pids.size
+}
+
+function end(pid: number): void {
+  if (groupOf(pid) === pid && groupOf(process.pid) !== pid) signal(-pid, 'SIGKILL')
+  signal(pid, 'SIGKILL')
+}
+
+/** Who started this process, and who started those. */
+function ancestors(): Set<number> {
+  const found = new Set<number>()
+  for (let pid = process.ppid; pid > 0 && !found.has(pid); pid = parentOf(pid)) found.add(pid)
+  return found
 }
 
 function isOrphan(mark: string, home: string): boolean {
-  const [id, pid, started] = mark.split('.')
-  return id === home && pid !== undefined && startTime(Number(pid)) !== started
+  const [, id, pid, started] = MARK.exec(mark) ?? []
+  return id === home && startTime(Number(pid)) !== started
 }
 
-const homeId = (home: string) => createHash('sha256').update(realpathSync(home)).digest('hex').slice(0, 16)
+const MARK = /^([0-9a-f]{16})\.([1-9]\d*)\.([1-9]\d*)$/
+
+/** Pids mean something only among processes that see the same ones, and one path may be several folders. */
+function homeId(home: string): string {
+  const { dev, ino } = statSync(home)
+  return createHash('sha256')
+    .update([realpathSync(home), dev, ino, pidNamespace()].join('\n'))
+    .digest('hex')
+    .slice(0, 16)
+}
+
+function pidNamespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid')
+  } catch {
+    return ''
+  }
+}
 
 /** In clock ticks since the machine started, so that the next process of the same number is told apart. */
 const startTime = (pid: number) => statOf(pid)[19]
+
+const parentOf = (pid: number) => Number(statOf(pid)[1] ?? 0)
 
 const groupOf = (pid: number) => Number(statOf(pid)[2])
 

@@ -13,10 +13,11 @@ const REASONS: Readonly<Record<string, string>> = {
   ENFILE: 'could not be started: too many files are open',
 }
 
-export async function spawnFailure(error: unknown, { command, cwd }: StdioTarget): Promise<ServerFailure> {
+export async function spawnFailure(error: unknown, { given: command, cwd }: StdioTarget): Promise<ServerFailure> {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   // A missing folder is reported as if the command were missing.
-  if (!(await isFolder(cwd))) return new ServerFailure('unreachable', `the folder '${cwd}' does not exist`)
+  if (!(await isFolder(cwd)))
+    return new ServerFailure('unreachable', 'the folder that it is to run in (cwd) does not exist')
   if (code === 'ENOENT') return new ServerFailure('unreachable', `the command '${command}' was not found`)
   const reason = REASONS[code] ?? `could not be started${code && ` (${code})`}`
   return new ServerFailure('unreachable', `the command '${command}' ${reason}`)

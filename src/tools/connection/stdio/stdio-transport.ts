@@ -2,20 +2,15 @@
  * Messages over the pipes of a process, one JSON text a line. The SDK's own transport has no process group, gives up the
  * connection for one large message, and waits for ever when a server does not read.
  */
-import {
-  type JSONRPCMessage,
-  parseJSONRPCMessage,
-  serializeMessage,
-  type Transport,
-} from '@modelcontextprotocol/client'
+import { type JSONRPCMessage, serializeMessage, type Transport } from '@modelcontextprotocol/client'
 import type { Log } from '../../../telemetry/log.ts'
 import { ServerFailure } from '../connection.ts'
-import { MAX_WAITING_BYTES } from '../limits.ts'
-import { isWanted, notUnderstood, requestBehind, tooLarge } from '../message-filter.ts'
-import { createPendingRequests, failedAnswer } from '../pending-requests.ts'
+import { isWanted } from '../message-filter.ts'
+import { createPendingRequests } from '../pending-requests.ts'
 import { within } from '../within.ts'
 import type { Child } from './child-process.ts'
-import { createLineSplitter } from './line-splitter.ts'
+import { type Inbox, openInbox } from './inbox.ts'
+import { createOutbox } from './outbox.ts'
 
 export interface StdioTransport extends Transport {
   /** Resolves with the reason once the process is gone, whoever wanted it. */
@@ -27,34 +22,19 @@ export interface StdioTransport extends Transport {
   readonly stderr: null
 }
 
-/** How much of a line tells whose answer it is. */
-const EDGE = 512
 /** A process that ends closes its pipes a moment earlier. */
 const EXIT_MS = 300
 
 export function createStdioTransport(child: Child, log: Log): StdioTransport {
   const pending = createPendingRequests()
+  const write = createOutbox(child.input)
   let reason: string | undefined
   let isOver = false
   let isClosing = false
-  let skipped = 0
+  let inbox: Inbox | undefined
 
-  const deliver = (message: JSONRPCMessage | undefined) => {
-    if (message === undefined) skipped++
-    else if (!isOver && isWanted(message, pending)) transport.onmessage?.(message)
-  }
-  const split = createLineSplitter({
-    onLine: (line) => line.trim() !== '' && deliver(parse(line) ?? complaintAbout(line)),
-    onTooLong: (edges) => {
-      const request = requestBehind(edges, pending)
-      deliver(request && failedAnswer(request, tooLarge()))
-    },
-    onEndless: () => giveUp('the server sent a line of more than 64 MiB'),
-  })
-  /** An answer to something that was asked, but none that can be understood. */
-  function complaintAbout(line: string): JSONRPCMessage | undefined {
-    const request = requestBehind({ head: line.slice(0, EDGE), tail: line.slice(-EDGE) }, pending)
-    return request && failedAnswer(request, notUnderstood())
+  const deliver = (message: JSONRPCMessage) => {
+    if (!isOver && isWanted(message, pending)) transport.onmessage?.(message)
   }
   function giveUp(why: string): void {
     reason ??= why
@@ -67,7 +47,8 @@ export function createStdioTransport(child: Child, log: Log): StdioTransport {
   const ended = child.ended.then((how) => {
     isOver = true
     reason ??= how
-    if (skipped > 0) log.debug({ skipped }, 'an MCP server wrote lines that are no messages')
+    const skipped = inbox?.useless()
+    if (skipped) log.debug({ skipped }, 'an MCP server wrote lines that are no messages')
     transport.onclose?.()
     return reason
   })
@@ -77,15 +58,14 @@ export function createStdioTransport(child: Child, log: Log): StdioTransport {
     ended,
     reason: () => reason,
     async start() {
-      child.output.on('data', split)
+      inbox = openInbox({ output: child.output, pending, onMessage: deliver, onNonsense: giveUp })
       child.output.once('close', onPipeClosed)
       child.input.once('close', onPipeClosed)
     },
     async send(message) {
       if (isOver || !child.input.writable) throw new ServerFailure('unreachable', reason ?? 'the server is gone')
-      if (child.input.writableLength > MAX_WAITING_BYTES) throw clogged()
+      write(serializeMessage(message))
       pending.sent(message)
-      child.input.write(serializeMessage(message))
     },
     close() {
       isClosing = true
@@ -93,14 +73,4 @@ export function createStdioTransport(child: Child, log: Log): StdioTransport {
     },
   }
   return transport
-}
-
-const clogged = () => new ServerFailure('unreachable', 'the server does not read its input: 32 MiB are waiting for it')
-
-function parse(line: string): JSONRPCMessage | undefined {
-  try {
-    return parseJSONRPCMessage(JSON.parse(line))
-  } catch {
-    return undefined
-  }
 }

@@ -38,6 +38,7 @@ const DEEPEST = 500
 /** Strings and keys inside of a value; what has no secret in it stays the same object. */
 export function maskJson(value: Json, mask: Mask, depth = 0): Json {
   if (typeof value === 'string') return mask(value)
+  if (typeof value === 'number') return mask(String(value)) === String(value) ? value : MASK
   if (typeof value !== 'object' || value === null) return value
   if (depth > DEEPEST) return MASK
   if (Array.isArray(value)) {

@@ -74,6 +74,8 @@ function withoutQuotes(found: string, start: number): Span {
 
 const FLAG = /^--?[\w.-]+$/
 const HEADER_FLAG = /^(?:-H|--headers?)$/
+/** As curl and its kin have it: `-u name:password`. */
+const USER_FLAG = /^(?:-u|--user)$/
 /** What follows a flag that takes no value. */
 const NEXT_FLAG = /^(?:--.*|-[A-Za-z]|-[a-z-]+)$/s
 
@@ -85,6 +87,7 @@ export function argumentSpans(args: readonly string[]): Span[][] {
 function spansAfter(previous: string, text: string): Span[] {
   if (text === '') return []
   if (HEADER_FLAG.test(previous)) return headerSpans(text)
+  if (USER_FLAG.test(previous) && /^[^:]*:./.test(text)) return [{ start: text.indexOf(':') + 1, end: text.length }]
   const isValue = FLAG.test(previous) && looksSecret(previous) && !NEXT_FLAG.test(text)
   return isValue ? [{ start: 0, end: text.length }] : []
 }
