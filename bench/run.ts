@@ -6,6 +6,7 @@ import { recovery } from './recovery.ts'
 import { atMost, info, line, type Row } from './row.ts'
 import { measureBareNode, measureStart, median, withFolder } from './service.ts'
 import { steps } from './steps.ts'
+import { tools } from './tools.ts'
 import { bareWrites, storeWrites } from './writes.ts'
 
 const STARTS = 7
@@ -35,7 +36,7 @@ async function writes(): Promise<Row[]> {
   return [info('agents created per second, durable', stored, note)]
 }
 
-const PARTS = { starts, writes, accepts, steps, recovery, queue, lists }
+const PARTS = { starts, writes, accepts, steps, tools, recovery, queue, lists }
 const asked = process.argv.slice(2).filter((word) => word in PARTS) as (keyof typeof PARTS)[]
 const isJson = process.argv.includes('--json')
 

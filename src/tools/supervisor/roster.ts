@@ -19,6 +19,8 @@ interface Reading {
 }
 
 export interface Roster {
+  /** Undefined when the files were not read yet. */
+  known(environment: string): Servers | undefined
   of(environment: EnvironmentRef): Promise<Servers>
   /** One reading after the other; one that fails changes nothing. */
   readAnew(environment: EnvironmentRef): Promise<Reading>
@@ -83,6 +85,7 @@ export function createRoster({ store, readServers, take }: RosterParts): Roster 
 
   return {
     readAnew,
+    known: (environment) => known.get(environment),
     async of(environment) {
       const servers = known.get(environment.name)
       return servers ?? (await (readings.get(environment.name) ?? readAnew(environment))).servers

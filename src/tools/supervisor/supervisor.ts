@@ -94,14 +94,18 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
   }
 
   async function find({ environment, server }: ToolTarget): Promise<Supervised> {
-    const known = isStopped ? undefined : await store.environments.find(environment)
-    const servers = known && (await roster.of({ id: Number(known.id), name: environment }))
+    const servers = isStopped ? undefined : (roster.known(environment) ?? (await firstTimeOf(environment)))
     const found = servers?.get(server)
     if (found) return found
     throw new ServerFailure(
       'unreachable',
       `the environment '${environment}' has no server '${server}' that can be used`,
     )
+  }
+
+  async function firstTimeOf(environment: string) {
+    const stored = await store.environments.find(environment)
+    return stored && roster.of({ id: Number(stored.id), name: environment })
   }
 
   return {
