@@ -162,7 +162,8 @@ export function createLink({ make, onGone, report, isWanted, clock, timing }: Li
     renew(connection) {
       if (current !== connection) return
       current = undefined
-      aside.add(connection)
+      if (held.has(connection)) aside.add(connection)
+      else void letGo(connection)
       begin(0)
     },
 

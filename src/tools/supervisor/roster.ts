@@ -71,7 +71,7 @@ export function createRoster({ store, readServers, take }: RosterParts): Roster 
     return found.servers.flatMap(usable).map((config) => {
       const earlier = before.get(config.name)
       if (earlier?.config.hash === config.hash) return [config.name, earlier]
-      const after = earlier && !earlier.isCalled() ? retire(earlier) : Promise.resolve()
+      const after = earlier && !earlier.isInUse() ? retire(earlier) : Promise.resolve()
       return [config.name, take(config, id, { heard: heard.has(config.name), after })]
     })
   }
