@@ -17,7 +17,13 @@ export async function aWhile({ roll }: Dice): Promise<void> {
   else for (let tick = roll(8); tick > 1; tick--) await null
 }
 
-export function createFrailConnections(dice: Dice, onOpen: () => void = () => undefined): FrailConnections {
+interface FrailOptions {
+  onOpen?: () => void
+  /** Over HTTP a server may forget the session; a process has none. */
+  hasSessions?: boolean
+}
+
+export function createFrailConnections(dice: Dice, options: FrailOptions = {}): FrailConnections {
   let open = 0
   let most = 0
   return {
@@ -28,21 +34,24 @@ export function createFrailConnections(dice: Dice, onOpen: () => void = () => un
       if (signal.aborted || dice.roll(3) === 1) throw new ServerFailure('unreachable', 'it does not want to')
       open += 1
       most = Math.max(most, open)
-      onOpen()
-      return openOne(dice, () => {
+      options.onOpen?.()
+      const onClosed = () => {
         open -= 1
-      })
+      }
+      return openOne(dice, options.hasSessions ? [...FAILURES, forgotten] : FAILURES, onClosed)
     },
   }
 }
 
-const FAILURES = [
-  () => new SessionLost('the session is forgotten'),
+type Failure = () => ServerFailure
+
+const forgotten: Failure = () => new SessionLost('the session is forgotten')
+const FAILURES: readonly Failure[] = [
   () => new ServerFailure('unreachable', 'it is not there'),
   () => new ServerFailure('timeout', 'it says nothing'),
 ]
 
-function openOne(dice: Dice, onClosed: () => void): Connection {
+function openOne(dice: Dice, failures: readonly Failure[], onClosed: () => void): Connection {
   const lost = Promise.withResolvers<string>()
   if (dice.roll(3) === 1) void delay(dice.roll(10)).then(() => lost.resolve('it died'))
   let closing: Promise<void> | undefined
@@ -56,7 +65,7 @@ function openOne(dice: Dice, onClosed: () => void): Connection {
     async call(_tool, _input, { signal }) {
       await aWhile(dice)
       signal.throwIfAborted()
-      const failure = closing ? () => new ServerFailure('lost', 'it was closed') : FAILURES[dice.roll(8) - 1]
+      const failure = closing ? () => new ServerFailure('lost', 'it was closed') : failures[dice.roll(8) - 1]
       if (failure) throw failure()
       return { output: 'done', is_error: false }
     },

@@ -2,11 +2,13 @@
 import { McpServer } from '@modelcontextprotocol/server'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
+import { createMask } from '../../src/tools/servers/secrets/mask.ts'
 import { at, connected, failureOf } from '../support/connection/connections.ts'
 import { freePort, startEverything } from '../support/connection/everything-http.ts'
 import { createGreeter } from '../support/connection/greeter.ts'
 import { startModernHttp } from '../support/connection/modern-http-server.ts'
 import { startHttp, startOddHttp } from '../support/connection/odd-http-server.ts'
+import { piecesOf } from '../support/hostile/pieces.ts'
 import { until } from '../support/until.ts'
 
 const hello = async (url: string) => {
@@ -139,6 +141,32 @@ describe('a call that fails', () => {
 })
 
 describe('a connection that cannot be made', () => {
+  test('for want of a scope says so, and asks nobody else about it', async () => {
+    await using elsewhere = await startHttp((_request, response) => void response.end('{}'))
+    await using server = await startHttp((_request, response) => {
+      const scope = `Bearer error="insufficient_scope", scope="all", resource_metadata="${elsewhere.url}"`
+      response.writeHead(403, { 'www-authenticate': scope }).end()
+    })
+    expect(await failureOf(connected(at(server.url)))).toMatchObject({
+      kind: 'refused',
+      message: 'the server denies access (403): check the headers in its file',
+    })
+    expect(elsewhere.headers).toEqual([])
+  })
+
+  test('shows no part of a secret, wherever what the server says is cut off', async () => {
+    const secret = 'Tr0ub4dor+Secret/Value=9'
+    const mask = createMask([secret])
+    let body = ''
+    await using server = await startHttp((_request, response) => void response.writeHead(418).end(body))
+    for (const length of [490, 1_950, 1_960, 1_970, 1_980, 1_990, 16_370]) {
+      body = `${'z'.repeat(length)}${secret}`
+      const { message } = await failureOf(connected(at(server.url), { mask }))
+      expect(message).toContain('status 418: zzz')
+      expect(piecesOf(secret).filter((piece) => message.includes(piece))).toEqual([])
+    }
+  })
+
   test.each([
     [401, 'refused', /Authorization in its file/],
     [403, 'refused', /denies access/],

@@ -1,5 +1,12 @@
 // A connection to a stdio server: real processes, from the well-behaved to the hostile.
-import { describe, expect, test } from 'vitest'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
+import { describe, expect, test, vi } from 'vitest'
+import { keepLastWords } from '../../src/tools/connection/stdio/last-words.ts'
+import { createOutbox } from '../../src/tools/connection/stdio/outbox.ts'
+import { createMask } from '../../src/tools/servers/secrets/mask.ts'
 import {
   connected,
   EVERYTHING,
@@ -10,6 +17,9 @@ import {
   type TestConnection,
 } from '../support/connection/connections.ts'
 import { isAlive, processesWith } from '../support/connection/processes.ts'
+import { hostileTarget } from '../support/hostile/entries.ts'
+import { LARGE_BYTES } from '../support/hostile/lists.ts'
+import { piecesOf } from '../support/hostile/pieces.ts'
 import { until } from '../support/until.ts'
 
 const MIB = 1024 * 1024
@@ -125,6 +135,32 @@ describe('lists', () => {
     expect(await endless.list({ timeout_ms: 10_000 })).toMatchObject({ complaint: expect.stringContaining('64 pages') })
   })
 
+  test('keep 4 MiB of definitions in all', async () => {
+    await using connection = await connected(hostileTarget('large-tools'))
+    const { tools, complaint } = await connection.list({ timeout_ms: 20_000 })
+    expect(JSON.stringify(tools).length).toBeLessThan(4 * MIB)
+    expect(tools).toHaveLength(Math.floor((4 * MIB) / LARGE_BYTES))
+    expect(complaint).toBe(`${1_000 - tools.length} tools were left out: together they are larger than 4 MiB`)
+  })
+
+  test('end with a cursor of null', async () => {
+    await using connection = await connected(hostileTarget('null-cursor'))
+    const { tools, complaint } = await connection.list({ timeout_ms: 5_000 })
+    expect({ names: tools.map(({ name }) => name), complaint }).toEqual({ names: ['only'], complaint: null })
+  })
+
+  test('with members called __proto__ change no prototype', async () => {
+    await using connection = await connected(hostileTarget('prototypes'))
+    const { tools } = await connection.list({ timeout_ms: 5_000 })
+    expect(tools).toHaveLength(1)
+    expect({}).not.toHaveProperty('polluted')
+    for (const value of [tools[0], tools[0]?.input_schema, tools[0]?.annotations]) {
+      expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
+      expect(value).not.toHaveProperty('polluted')
+    }
+    expect(tools[0]?.annotations.readOnlyHint).toBeUndefined()
+  })
+
   test('that change a thousand times at once are told of a few times', async () => {
     await using connection = await connected(oddServer())
     await connection.ask('storm-of-changes')
@@ -237,6 +273,65 @@ describe('a connection that fails', () => {
     const kinds = (await Promise.all(calls)).map(({ kind }) => kind)
     expect(kinds).toContain('busy')
     expect(kinds.filter((kind) => kind === 'timeout').length).toBeGreaterThan(0)
+  })
+})
+
+describe('the last words of a server', () => {
+  const secret = 'Tr0ub4dor+Secret/Value=9'
+  const mask = createMask([secret])
+
+  test('show no part of a secret that stands where they are cut off', async () => {
+    for (let after = 470; after <= 500; after++) {
+      const stderr = Readable.from([Buffer.from(`${secret} ${'y'.repeat(after)}`)])
+      const lastWords = keepLastWords(stderr, mask)
+      await finished(stderr)
+      expect(lastWords()).toMatch(/y{470}$/)
+      expect(piecesOf(secret).filter((piece) => lastWords().includes(piece))).toEqual([])
+    }
+  })
+
+  test('are in the failure of a call without any part of a secret', async () => {
+    await using connection = await connected(hostileTarget(), { mask })
+    const { message } = await failureOf(connection.ask('die', { words: `${secret} ${'y'.repeat(485)}` }))
+    expect(message).toMatch(/^the server exited with code 3: .*y{485}$/)
+    expect(piecesOf(secret).filter((piece) => message.includes(piece))).toEqual([])
+  })
+})
+
+describe('what is written to a server', () => {
+  /** A process that reads nothing, and one whose pipe is full soon. */
+  async function startDeaf() {
+    const child = spawn('sleep', ['600'], { stdio: ['pipe', 'ignore', 'ignore'] })
+    const ended = once(child, 'exit')
+    child.stdin.on('error', () => {})
+    const end = async () => {
+      child.kill('SIGKILL')
+      await ended
+    }
+    return { input: child.stdin, [Symbol.asyncDispose]: end }
+  }
+
+  test('waits up to 32 MiB, then it is busy, and after ten seconds without a move it is stuck', async () => {
+    await using deaf = await startDeaf()
+    const write = createOutbox(deaf.input)
+    for (let time = 0; time < 33; time++) write('x'.repeat(MIB))
+    expect(() => write('x')).toThrow(expect.objectContaining({ kind: 'busy' }))
+    const now = performance.now()
+    using clock = vi.spyOn(performance, 'now').mockReturnValue(now + 9_000)
+    expect(() => write('x')).toThrow(expect.objectContaining({ kind: 'busy' }))
+    clock.mockReturnValue(now + 10_100)
+    expect(() => write('x')).toThrow(expect.objectContaining({ kind: 'unreachable' }))
+  })
+
+  test('after a long silence begins with a full ten seconds', async () => {
+    await using deaf = await startDeaf()
+    const write = createOutbox(deaf.input)
+    using clock = vi.spyOn(performance, 'now').mockReturnValue(60_000)
+    write('x')
+    await until('it is written', () => deaf.input.writableLength === 0)
+    clock.mockReturnValue(3_600_000)
+    for (let time = 0; time < 34; time++) write('x'.repeat(MIB))
+    expect(() => write('x')).toThrow(expect.objectContaining({ kind: 'busy' }))
   })
 })
 

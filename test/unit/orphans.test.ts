@@ -6,6 +6,8 @@ import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { reapOrphans, serviceMark } from '../../src/tools/connection/stdio/orphans.ts'
 import { isAlive, processesWith } from '../support/connection/processes.ts'
+import { makeHome } from '../support/home.ts'
+import { startService } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 
@@ -64,6 +66,65 @@ describe.runIf(process.platform === 'linux')('reaping', () => {
     expect(await reapOrphans({ home: home.path, log })).toBe(1)
     expect(await exited).toEqual([null, 'SIGKILL'])
   })
+
+  test('tells the log which processes it has ended', async () => {
+    await using home = await temporaryFolder()
+    await using orphan = await startMarked(deadMark(home.path))
+    const lines: string[] = []
+    await reapOrphans({ home: home.path, log: pino({ level: 'warn' }, { write: (line) => lines.push(line) }) })
+    await orphan.ended
+    expect(lines.map((line) => JSON.parse(line).pids)).toEqual([[orphan.pid]])
+  })
+
+  test('leaves marks alone that no service has written', async () => {
+    await using home = await temporaryFolder()
+    const [id = ''] = serviceMark(home.path).split('.')
+    const marks = ['', id, `${id}.`, `${id}.x.y`, `${id}.-1.1`, `${id}.0.1`, `${id}.1/../self.1`, `${id}.${DEAD}.1.1`]
+    const bystanders = await Promise.all(marks.map(startMarked))
+    try {
+      expect(await reapOrphans({ home: home.path, log })).toBe(0)
+      expect(bystanders.map(({ pid }) => isAlive(pid))).toEqual(marks.map(() => true))
+    } finally {
+      for (const bystander of bystanders) await bystander[Symbol.asyncDispose]()
+    }
+  })
+})
+
+/** More than any process has as its number. */
+const DEAD = 2 ** 30
+
+const deadMark = (home: string) => serviceMark(home).replace(/\d+\.\d+$/, `${DEAD}.1`)
+
+/** A process in a group of its own that has nothing to do with a service but for this mark. */
+async function startMarked(mark: string) {
+  const child = spawn('sleep', ['600'], {
+    env: { PATH: process.env.PATH, AGENTHOST_SERVICE: mark },
+    detached: true,
+    stdio: 'ignore',
+  })
+  const ended = once(child, 'exit')
+  await once(child, 'spawn')
+  const pid = child.pid as number
+  await until('its environment is there', () => processesWith(`AGENTHOST_SERVICE=${mark}\0`).includes(pid))
+  const end = async () => {
+    child.kill('SIGKILL')
+    await ended
+  }
+  return { pid, ended, [Symbol.asyncDispose]: end }
+}
+
+test('a service that inherits the mark of a dead one starts and lives, and so does the shell that starts it', async () => {
+  await using home = await makeHome()
+  await using orphan = await startMarked(deadMark(home.home))
+  const env = { AGENTHOST_SERVICE: deadMark(home.home) }
+  await using service = await startService({ home: home.home, env, wrap: ['setsid', 'sh', '-c', '"$@"; true', 'sh'] })
+  expect((await fetch(`${service.api}/api/v1/health`)).status).toBe(200)
+  await orphan.ended
+  expect(isAlive(service.pid)).toBe(true)
+  const [inner] = processesWith(`AGENTHOST_SERVICE=${deadMark(home.home)}\0`).filter((pid) => pid !== service.pid)
+  expect(service.stderr()).toContain(`"pids":[${orphan.pid}]`)
+  process.kill(inner as number, 'SIGTERM')
+  expect(await service.ended).toEqual({ code: 0, signal: null })
 })
 
 test('the mark names the home wherever it is seen from, and the process', async () => {

@@ -76,6 +76,14 @@ describe('what is shown', () => {
       ['--header', 'X-Api-Key: ••••', 'X-Other: y'],
     ],
     [
+      ['-u', 'bob:x1', '--user', 'bob:x:2'],
+      ['-u', 'bob:••••', '--user', 'bob:••••'],
+    ],
+    [
+      ['-u', 'bob', '--user', '1000', '-u', 'bob:'],
+      ['-u', 'bob', '--user', '1000', '-u', 'bob:'],
+    ],
+    [
       ['keycloak:latest', '-H', 'Accept:x'],
       ['keycloak:latest', '-H', 'Accept:x'],
     ],
@@ -251,6 +259,12 @@ describe('the mask of a JSON value', () => {
     const safe = maskJson(value, mask)
     expect(safe).toEqual({ ok: untouched, list: ['••••', true], 'a ••••': 1, deep: { x: 'my ••••' } })
     expect((safe as typeof value).ok).toBe(untouched)
+  })
+
+  test('hides secrets that are numbers, and leaves other numbers numbers', () => {
+    const number = createMask(['918273645546'])
+    const value = { n: 918_273_645_546, list: [918_273_645_546, 9182, 0.5], text: '918273645546' }
+    expect(maskJson(value, number)).toEqual({ n: '••••', list: ['••••', 9182, 0.5], text: '••••' })
   })
 
   test('gives the same value when there is nothing to hide', () => {

@@ -55,7 +55,9 @@ interface ConfigParts {
 function toConfig({ file, name, entry, resolved, mask }: ConfigParts, around: Surroundings): FoundServer['config'] {
   const { environment, variables } = around
   const [broken] = resolved.usesVariables ? variables.errors : []
-  if (broken) return { problem: `its variables cannot be read: environments/${broken.file}: ${broken.message}` }
+  if (broken) {
+    return { problem: `its variables cannot be read: environments/${broken.file}: ${broken.message}`, is_unclear: true }
+  }
   if (resolved.missing.length > 0) return { problem: notSet(resolved.missing, environment) }
   const { target } = resolved
   if (typeof target === 'string') return { problem: `${target} (after its variables are filled in)` }

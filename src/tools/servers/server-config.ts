@@ -43,7 +43,13 @@ export interface FoundServer {
   readonly shown: ShownTarget
   readonly disabled: boolean
   /** Ready to connect, or why it cannot be: a variable that is missing, … */
-  readonly config: ServerConfig | { readonly problem: string }
+  readonly config: ServerConfig | ServerProblem
+}
+
+export interface ServerProblem {
+  readonly problem: string
+  /** The variables cannot be read at the moment, so nobody knows what the server would be. */
+  readonly is_unclear?: boolean
 }
 
 export interface FoundServers {

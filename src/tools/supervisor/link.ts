@@ -40,7 +40,7 @@ export interface Link {
 export interface LinkParts {
   /** Rejects with ServerFailure, leaving nothing behind. */
   make(signal: AbortSignal): Promise<Connection>
-  /** Every end of what `make` made. */
+  /** Nothing of what `make` made is left. */
   onGone(): void
   report(status: ServerStatus, error: string | null): Promise<void>
   /** After a failure: whether to try again without being asked. */
@@ -123,7 +123,7 @@ export function createLink({ make, onGone, report, isWanted, clock, timing }: Li
       .catch(() => undefined)
       .then(() => {
         closings.delete(done)
-        onGone()
+        if (closings.size + aside.size === 0 && !current) onGone()
       })
     closings.add(done)
     return done

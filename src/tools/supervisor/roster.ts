@@ -56,22 +56,28 @@ export function createRoster({ store, readServers, take }: RosterParts): Roster 
     const before = known.get(environment.name)
     const found = await readServers(environment.name)
     const kept = whatStays(environment.name, found, before ?? new Map())
+    const clear = found.servers.filter(({ name }) => !kept.has(name))
     const stays = before === undefined && found.errors.length > 0 ? 'others' : [...kept.keys(), ...namedIn(found)]
-    const servers = found.servers.map(toRow)
+    const servers = clear.map(toRow)
     const stored = await store.write('syncServers', { environment_id: environment.id, servers, stays })
     const heard = new Set(stored.filter((row) => row.listed_hash === row.config_hash).map((row) => row.name))
-    const next = new Map([...kept, ...adopt(environment.id, found, before ?? new Map(), heard)])
+    const next = new Map([...kept, ...adopt(environment.id, clear, before ?? new Map(), heard)])
     for (const [name, server] of before ?? []) if (next.get(name) !== server) void retire(server)
     // A folder that is not there now may be there the next time that somebody asks.
     if (before || !isWithoutFolder(environment.name, found)) known.set(environment.name, next)
     return { found, servers: next }
   }
 
-  function adopt(id: number, found: FoundServers, before: Servers, heard: ReadonlySet<string>): [string, Supervised][] {
-    return found.servers.flatMap(usable).map((config) => {
+  function adopt(
+    id: number,
+    found: FoundServer[],
+    before: Servers,
+    heard: ReadonlySet<string>,
+  ): [string, Supervised][] {
+    return found.flatMap(usable).map((config) => {
       const earlier = before.get(config.name)
       if (earlier?.config.hash === config.hash) return [config.name, earlier]
-      const after = earlier && !earlier.isInUse() ? retire(earlier) : Promise.resolve()
+      const after = earlier && !earlier.isCalled() ? retire(earlier) : Promise.resolve()
       return [config.name, take(config, id, { heard: heard.has(config.name), after })]
     })
   }
@@ -98,14 +104,18 @@ export function createRoster({ store, readServers, take }: RosterParts): Roster 
   }
 }
 
-/** What was there before and is not to be found now, because nobody can tell what the files say about it. */
+/** What was there before, and nobody can tell what the files say about it now. */
 function whatStays(environment: string, found: FoundServers, before: Servers): Map<string, Supervised> {
-  const present = new Set(found.servers.map(({ name }) => name))
+  const present = new Set(found.servers.filter(isClear).map(({ name }) => name))
   const broken = new Set(found.errors.map(({ file, server }) => server ?? file))
+  for (const { name, ...server } of found.servers) if (!isClear(server)) broken.add(name)
   const isUnclear = ({ config: { name, file } }: Supervised) =>
     isWithoutFolder(environment, found) || broken.has(file) || broken.has(name)
   return new Map([...before].filter(([name, server]) => !present.has(name) && isUnclear(server)))
 }
+
+/** Its variables could be read. */
+const isClear = ({ config }: Pick<FoundServer, 'config'>) => !('problem' in config && config.is_unclear)
 
 const isWithoutFolder = (environment: string, { errors }: FoundServers) =>
   errors.some(({ file }) => file === environment)

@@ -36,7 +36,7 @@ export interface Supervised {
   isHeard(): boolean
   /** Connected, and nobody is calling. */
   isResting(): boolean
-  isInUse(): boolean
+  isCalled(): boolean
   usedAt(): number
   /** Why it is not to be had at the moment. */
   problem(): string | undefined
@@ -122,7 +122,7 @@ export function supervise(parts: SupervisedParts): Supervised {
     config,
     isHeard: lists.isHeard,
     isResting: () => link.current() !== undefined && !usage.isInUse(),
-    isInUse: usage.isInUse,
+    isCalled: usage.isCalled,
     usedAt: usage.at,
     problem: link.problem,
     isWorthATry: () => link.problem() === undefined || link.isDue(),
@@ -135,7 +135,7 @@ export function supervise(parts: SupervisedParts): Supervised {
       }),
 
     call: (...args) =>
-      usage.during(() => {
+      usage.duringCall(() => {
         lists.readWhenOld()
         return call(...args)
       }),
@@ -146,7 +146,7 @@ export function supervise(parts: SupervisedParts): Supervised {
     },
 
     async retire() {
-      await usage.quiet()
+      await usage.callsOver()
       await self.close()
     },
 

@@ -39,9 +39,10 @@ export function createToolLists({ heard, memory, link, clock, timing, timeout_ms
     readAt = clock.elapsed()
     const list = await connection.list({ timeout_ms })
     // A database that cannot be written now does not make the connection worse.
-    if (await memory.remember(list)) isHeard = true
-    else readSoon(timing.list_again_ms)
+    const isKept = await memory.remember(list)
     await memory.report('up', list.complaint)
+    if (isKept) isHeard = true
+    else readSoon(timing.list_again_ms)
   }
 
   /** The last good list stays when the new one cannot be read. */

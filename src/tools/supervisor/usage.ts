@@ -3,12 +3,15 @@ import type { Clock } from '../../clock.ts'
 
 export interface Usage {
   isInUse(): boolean
+  isCalled(): boolean
   /** When it was last used, on the clock that only grows. */
   at(): number
   /** Neither idleness nor others who need room end a connection meanwhile. */
   during<Value>(work: () => Promise<Value>): Promise<Value>
-  /** Resolves when nobody uses it. */
-  quiet(): Promise<void>
+  /** The same for a call, which also outlasts a change of the server. */
+  duringCall<Value>(work: () => Promise<Value>): Promise<Value>
+  /** Resolves when no call is under way. */
+  callsOver(): Promise<void>
   /** Begins to count the idle time. */
   startIdling(): void
   stopIdling(): void
@@ -24,9 +27,10 @@ interface UsageParts {
 
 export function createUsage({ clock, idle_ms, onIdle, onQuiet }: UsageParts): Usage {
   let users = 0
+  let calls = 0
   let usedAt = clock.elapsed()
   let timer: NodeJS.Timeout | undefined
-  let whenQuiet: PromiseWithResolvers<void> | undefined
+  let whenCallsAreOver: PromiseWithResolvers<void> | undefined
 
   const stopIdling = () => clearTimeout(timer)
 
@@ -35,37 +39,43 @@ export function createUsage({ clock, idle_ms, onIdle, onQuiet }: UsageParts): Us
     if (users === 0) timer = setTimeout(onIdle, idle_ms).unref()
   }
 
-  function settleDown(): void {
-    startIdling()
-    if (users > 0) return
-    whenQuiet?.resolve()
-    whenQuiet = undefined
-    onQuiet()
+  async function during<Value>(work: () => Promise<Value>): Promise<Value> {
+    users += 1
+    usedAt = clock.elapsed()
+    stopIdling()
+    try {
+      return await work()
+    } finally {
+      users -= 1
+      usedAt = clock.elapsed()
+      startIdling()
+      if (users === 0) onQuiet()
+    }
+  }
+
+  async function duringCall<Value>(work: () => Promise<Value>): Promise<Value> {
+    calls += 1
+    try {
+      return await during(work)
+    } finally {
+      calls -= 1
+      if (calls === 0) whenCallsAreOver?.resolve()
+    }
   }
 
   return {
     isInUse: () => users > 0,
+    isCalled: () => calls > 0,
+    during,
+    duringCall,
     at: () => usedAt,
     startIdling,
     stopIdling,
 
-    async during(work) {
-      users += 1
-      usedAt = clock.elapsed()
-      stopIdling()
-      try {
-        return await work()
-      } finally {
-        users -= 1
-        usedAt = clock.elapsed()
-        settleDown()
-      }
-    },
-
-    async quiet() {
-      if (users === 0) return
-      whenQuiet ??= Promise.withResolvers()
-      await whenQuiet.promise
+    async callsOver() {
+      if (calls === 0) return
+      whenCallsAreOver ??= Promise.withResolvers()
+      await whenCallsAreOver.promise
     },
   }
 }
