@@ -3,10 +3,10 @@ import { describe, expect } from 'vitest'
 import { proves } from '../spec/proves.ts'
 import { createClient } from '../support/crash/client.ts'
 import { createLives } from '../support/crash/lives.ts'
+import { makeHome } from '../support/home.ts'
 import { inLanes } from '../support/lanes.ts'
 import { begins } from '../support/ledger/line.ts'
 import { startService } from '../support/service-process.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 import { expectGoodHistory } from './history.ts'
 
@@ -88,9 +88,9 @@ describe('SIGTERM', () => {
     ['running.drain', 'running.continue-after-stop'],
     'the real program: a run in its last turn ends before the exit, a queued one after the next start',
     async () => {
-      await using home = await temporaryFolder()
+      await using home = await makeHome()
       const env = { SVC_MAX_CONCURRENT_RUNS: '1' }
-      await using first = await startService({ home: home.path, env })
+      await using first = await startService({ home: home.home, env })
       const client = createClient(() => first)
       await client.createAgent({ name: 'worker', prompt: 'Work.' })
       const speaking = await client.execute({ agent: 'worker', key: 'speaking', task: 'sleep 1000' })
@@ -98,7 +98,7 @@ describe('SIGTERM', () => {
       await until('the first one executes', async () => (await client.run(speaking)).phase === 'executing')
       expect(await first.end('SIGTERM')).toEqual(CLEAN)
 
-      await using second = await startService({ home: home.path, env })
+      await using second = await startService({ home: home.home, env })
       const later = createClient(() => second)
       expect(await later.run(speaking)).toMatchObject({ status: 'completed', attempts: 1 })
       expect(await later.ended(queued)).toMatchObject({ status: 'completed', attempts: 1 })

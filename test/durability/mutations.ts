@@ -65,8 +65,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       {
         file: 'src/tools/repeat-policy.ts',
-        find: 'trusted && (hints.readOnlyHint || hints.idempotentHint)',
-        replace: '(trusted || true) && (hints.readOnlyHint || hints.idempotentHint)',
+        find: 'trusted && (hints.readOnlyHint === true || hints.idempotentHint === true)',
+        replace: '(trusted || true) && (hints.readOnlyHint === true || hints.idempotentHint === true)',
       },
     ],
   },
