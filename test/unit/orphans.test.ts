@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { reapOrphans, serviceMark } from '../../src/tools/connection/stdio/orphans.ts'
+import { signal } from '../../src/tools/connection/stdio/process-marks.ts'
 import { isAlive, processesWith } from '../support/connection/processes.ts'
 import { makeHome } from '../support/home.ts'
 import { startService } from '../support/service-process.ts'
@@ -24,6 +25,29 @@ async function startOwner(home: string) {
     await exited
   }
   return { kill, servers: () => processesWith(`MARK=${home}\0`), [Symbol.asyncDispose]: kill }
+}
+
+/** More than any process has as its number. */
+const DEAD = 2 ** 30
+
+const deadMark = (home: string) => serviceMark(home).replace(/\d+\.\d+$/, `${DEAD}.1`)
+
+/** A process in a group of its own that has nothing to do with a service but for this mark. */
+async function startMarked(mark: string) {
+  const child = spawn('sleep', ['600'], {
+    env: { PATH: process.env.PATH, AGENTHOST_SERVICE: mark },
+    detached: true,
+    stdio: 'ignore',
+  })
+  const ended = once(child, 'exit')
+  await once(child, 'spawn')
+  const pid = child.pid as number
+  await until('its environment is there', () => processesWith(`AGENTHOST_SERVICE=${mark}\0`).includes(pid))
+  const end = async () => {
+    child.kill('SIGKILL')
+    await ended
+  }
+  return { pid, ended, [Symbol.asyncDispose]: end }
 }
 
 describe.runIf(process.platform === 'linux')('reaping', () => {
@@ -88,43 +112,24 @@ describe.runIf(process.platform === 'linux')('reaping', () => {
       for (const bystander of bystanders) await bystander[Symbol.asyncDispose]()
     }
   })
-})
 
-/** More than any process has as its number. */
-const DEAD = 2 ** 30
-
-const deadMark = (home: string) => serviceMark(home).replace(/\d+\.\d+$/, `${DEAD}.1`)
-
-/** A process in a group of its own that has nothing to do with a service but for this mark. */
-async function startMarked(mark: string) {
-  const child = spawn('sleep', ['600'], {
-    env: { PATH: process.env.PATH, AGENTHOST_SERVICE: mark },
-    detached: true,
-    stdio: 'ignore',
+  test('lets a service live that inherits the mark of a dead one, and the shell that starts it', async () => {
+    await using home = await makeHome()
+    const mark = deadMark(home.home)
+    await using orphan = await startMarked(mark)
+    const wrap = ['setsid', 'sh', '-c', '"$@"; true', 'sh']
+    const shell = await startService({ home: home.home, env: { AGENTHOST_SERVICE: mark }, wrap })
+    try {
+      await orphan.ended
+      expect(shell.stderr()).toContain(`"pids":[${orphan.pid}]`)
+      expect((await fetch(`${shell.api}/api/v1/health`)).status).toBe(200)
+      const [service] = processesWith(`AGENTHOST_SERVICE=${mark}\0`).filter((pid) => pid !== shell.pid)
+      process.kill(service as number, 'SIGTERM')
+      expect(await shell.ended).toEqual({ code: 0, signal: null })
+    } finally {
+      signal(-shell.pid, 'SIGKILL')
+    }
   })
-  const ended = once(child, 'exit')
-  await once(child, 'spawn')
-  const pid = child.pid as number
-  await until('its environment is there', () => processesWith(`AGENTHOST_SERVICE=${mark}\0`).includes(pid))
-  const end = async () => {
-    child.kill('SIGKILL')
-    await ended
-  }
-  return { pid, ended, [Symbol.asyncDispose]: end }
-}
-
-test('a service that inherits the mark of a dead one starts and lives, and so does the shell that starts it', async () => {
-  await using home = await makeHome()
-  await using orphan = await startMarked(deadMark(home.home))
-  const env = { AGENTHOST_SERVICE: deadMark(home.home) }
-  await using service = await startService({ home: home.home, env, wrap: ['setsid', 'sh', '-c', '"$@"; true', 'sh'] })
-  expect((await fetch(`${service.api}/api/v1/health`)).status).toBe(200)
-  await orphan.ended
-  expect(isAlive(service.pid)).toBe(true)
-  const [inner] = processesWith(`AGENTHOST_SERVICE=${deadMark(home.home)}\0`).filter((pid) => pid !== service.pid)
-  expect(service.stderr()).toContain(`"pids":[${orphan.pid}]`)
-  process.kill(inner as number, 'SIGTERM')
-  expect(await service.ended).toEqual({ code: 0, signal: null })
 })
 
 test('the mark names the home wherever it is seen from, and the process', async () => {
