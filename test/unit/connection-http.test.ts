@@ -162,7 +162,7 @@ describe('a connection that cannot be made', () => {
     for (const length of [490, 1_950, 1_960, 1_970, 1_980, 1_990, 16_370]) {
       body = `${'z'.repeat(length)}${secret}`
       const { message } = await failureOf(connected(at(server.url), { mask }))
-      expect(message).toContain('status 418: zzz')
+      expect(message).toContain(length < 16_000 ? 'status 418: zzz' : 'status 418')
       expect(piecesOf(secret).filter((piece) => message.includes(piece))).toEqual([])
     }
   })

@@ -83,7 +83,8 @@ describe.runIf(process.platform === 'linux')('reaping', () => {
     await using home = await temporaryFolder()
     const stale = serviceMark(home.path).replace(/\d+$/, '1')
     const env = { AGENTHOST_SERVICE: stale }
-    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { env, stdio: 'ignore' })
+    const options = { env, stdio: 'ignore', detached: true } as const
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], options)
     const exited = once(child, 'exit')
     await once(child, 'spawn')
     await until('its environment is there', () => processesWith(stale).length > 0)

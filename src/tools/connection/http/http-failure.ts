@@ -16,7 +16,7 @@ const WORDS: Readonly<Record<number, string>> = {
 /** What many servers say instead of 404, from an example of the SDK. The whole message: a tool may speak of sessions, too. */
 const OFTEN_COPIED = /^(?:bad request: )?(?:no valid session id provided|invalid session id|session not found)\.?$/i
 
-/** More than is ever shown, so that nothing is cut off before its secrets are masked. */
+/** More than this is no message for people. It is not cut: half a secret would not be masked. */
 const LONGEST = 16 * 1024
 
 interface HttpContext {
@@ -47,7 +47,7 @@ function wordsOf(text: unknown): string {
   try {
     return String(JSON.parse(text).error.message)
   } catch {
-    return text.slice(0, LONGEST)
+    return text.length > LONGEST ? '' : text
   }
 }
 

@@ -1,6 +1,7 @@
 /** What a process writes, as messages. Lines that are none are passed over, unless there is no end of them. */
 import type { Readable } from 'node:stream'
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+import { isTooDeep } from '../../../contract/json-depth.ts'
 import { beginsAsChatter, notUnderstood, requestBehind, tooLarge } from '../message-filter.ts'
 import { failedAnswer, type PendingRequests } from '../pending-requests.ts'
 import { readMessage } from '../read-message.ts'
@@ -37,10 +38,12 @@ export function openInbox({ output, pending, onMessage, onNonsense }: InboxParts
     if (useless - counted.from === MOST_USELESS)
       onNonsense('the server floods its output with lines that are no messages')
   }
-  const isTooMuch = (line: string) => line.length > MAX_UNASKED && !requestBehind(edgesOf(line), pending)
+  /** To read something large that is nested millions deep takes seconds. */
+  const isTooMuch = (line: string) =>
+    line.length > MAX_UNASKED && (isTooDeep(line) || !requestBehind(edgesOf(line), pending))
   function onLine(line: string): void {
     if (beginsAsChatter(line)) return
-    const message = isTooMuch(line) ? undefined : (readMessage(line, pending) ?? complaintAbout(line))
+    const message = (isTooMuch(line) ? undefined : readMessage(line, pending)) ?? complaintAbout(line)
     if (message) onMessage(message)
     else passOver()
   }

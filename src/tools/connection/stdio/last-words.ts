@@ -15,10 +15,12 @@ export function keepLastWords(stderr: Readable, mask: (text: string) => string):
   })
   return () => {
     const text = kept.toString('utf8')
-    const lines = isWhole ? text : text.slice(text.indexOf('\n') + 1)
-    return maskedLine(withoutStack(lines), mask).slice(-SHOWN_CHARACTERS)
+    return maskedLine(withoutStack(isWhole ? text : wholeLines(text)), mask).slice(-SHOWN_CHARACTERS)
   }
 }
+
+/** What was cut off of the first line may have been the beginning of a secret, whose end would not look like one. */
+const wholeLines = (text: string) => (text.includes('\n') ? text.slice(text.indexOf('\n') + 1) : '')
 
 /** Where in its own code a program broke helps nobody here, and would push out what it broke of. */
 const withoutStack = (text: string) =>

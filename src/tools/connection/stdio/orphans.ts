@@ -20,7 +20,8 @@ export async function reapOrphans({ home, log }: { home: string; log: Log }): Pr
   const pids = new Set<number>()
   // What is ended may have started something just before.
   for (let look = 0; look < MAX_LOOKS; look++) {
-    const orphans = (await findMarked(SERVICE_MARK)).filter(({ pid, mark }) => isOrphan(mark, own) && !family.has(pid))
+    const marked = await findMarked(SERVICE_MARK)
+    const orphans = marked.filter(({ pid, mark }) => isOrphan(mark, own) && !family.has(pid) && !isBesideUs(pid))
     if (orphans.length === 0) break
     for (const { pid } of orphans) {
       end(pid)
@@ -33,9 +34,12 @@ export async function reapOrphans({ home, log }: { home: string; log: Log }): Pr
 }
 
 function end(pid: number): void {
-  if (groupOf(pid) === pid && groupOf(process.pid) !== pid) signal(-pid, 'SIGKILL')
+  if (groupOf(pid) === pid) signal(-pid, 'SIGKILL')
   signal(pid, 'SIGKILL')
 }
+
+/** Part of the same command line, such as what our output is piped into. */
+const isBesideUs = (pid: number) => groupOf(pid) === groupOf(process.pid)
 
 /** Who started this process, and who started those. */
 function ancestors(): Set<number> {
