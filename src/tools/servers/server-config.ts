@@ -46,7 +46,7 @@ export interface FoundServer {
   readonly config: ServerConfig | ServerProblem
 }
 
-export interface ServerProblem {
+interface ServerProblem {
   readonly problem: string
   /** The variables cannot be read at the moment, so nobody knows what the server would be. */
   readonly is_unclear?: boolean
