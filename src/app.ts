@@ -104,7 +104,7 @@ export function wire({ config, log, store, tools, clock }: WireParts): Wired {
   const supervisor = createSupervisor({
     ...{ store, clock, log },
     readServers: createServerFiles({ root: environmentsOf(config), variables: config.env, builtIn: BUILT_IN }).read,
-    connect: createConnectLater({ log, service: serviceMark(config.home) }),
+    connect: createConnectLater({ log, env: config.env, service: serviceMark(config.home) }),
   })
   const oneAtATime = createOneAtATime()
   const environments = createEnvironments(store)

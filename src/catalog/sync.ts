@@ -40,6 +40,7 @@ export function createSync({ store, servers, folders, clock, log, oneAtATime }: 
     else {
       if (hasFolder) report.errors.push(...(await servers.sync({ id, name: environment }, which)))
       await record(id, report)
+      for (const error of report.errors) log.warn({ environment, ...error }, 'sync: something was left out')
     }
     return report
   }
@@ -127,8 +128,7 @@ export function createSync({ store, servers, folders, clock, log, oneAtATime }: 
       await Promise.all(
         (await folders.environments()).map(async (environment) => {
           try {
-            const { errors } = await sync(environment, { dry_run: false, which: 'changed' })
-            for (const error of errors) log.warn({ environment, ...error }, 'sync: something was left out')
+            await sync(environment, { dry_run: false, which: 'changed' })
           } catch (error) {
             log.error({ environment, err: error }, 'sync: the environment was left out')
           }

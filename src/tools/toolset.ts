@@ -1,11 +1,12 @@
 /** Which tools a run may call: decided once, when it starts, and held to whenever it calls one. */
+import { didYouMean, nearest } from '../config/nearest.ts'
 import type { OfferedTool, Tool } from '../contract/tool.ts'
 import type { Store } from '../store/store.ts'
 import type { StoredTool } from '../store/tools/tools.ts'
 import { chooseTools, sharing } from './choose-tools.ts'
-import { repeatPolicy } from './repeat-policy.ts'
+import { repeatPolicy, type ServerPromises } from './repeat-policy.ts'
 import type { EnvironmentRef } from './supervisor/roster.ts'
-import type { ServerFacts, Supervisor } from './supervisor/supervisor.ts'
+import type { Supervisor } from './supervisor/supervisor.ts'
 
 interface ToolWishes {
   environment: string
@@ -64,7 +65,7 @@ export function createToolset({ store, supervisor, notify }: ToolsetParts): Tool
       const { chosen, missing } = chooseTools(known, wanted)
       if (missing.length === 0) return chosen
       hearings ??= selfRemoving(await supervisor.hear(environment))
-      if (hearings.size === 0) throw unavailable(missing, known, await supervisor.servers(environment))
+      if (hearings.size === 0) throw unavailable(missing, known, await supervisor.troubles(environment))
       await Promise.race(hearings)
     }
   }
@@ -98,20 +99,20 @@ export function createToolset({ store, supervisor, notify }: ToolsetParts): Tool
   }
 }
 
-function toOffer({ name, own_name, server, description, ...tool }: StoredTool, facts: ServerFacts): OfferedTool {
+function toOffer({ name, own_name, server, description, ...tool }: StoredTool, promises: ServerPromises): OfferedTool {
   return {
     name,
     server,
     ...(own_name === name ? {} : { own_name }),
     description,
     input_schema: tool.input_schema as OfferedTool['input_schema'],
-    repeat: repeatPolicy(facts, tool.annotations),
+    repeat: repeatPolicy(promises, tool.annotations),
   }
 }
 
 const toPlain = ({ call: _, ...offered }: Tool): OfferedTool => offered
 
-function isStillSafe({ server }: OfferedTool, servers: Map<string, ServerFacts>): boolean {
+function isStillSafe({ server }: OfferedTool, servers: Map<string, ServerPromises>): boolean {
   if (server === null) return true
   const { retry, trusted } = servers.get(server) ?? {}
   return retry === 'safe' || (retry === undefined && trusted === true)
@@ -126,12 +127,19 @@ function selfRemoving(promises: readonly Promise<void>[]): Set<Promise<void>> {
   return left
 }
 
-function unavailable(missing: string[], known: OfferedTool[], servers: Map<string, ServerFacts>): ToolsUnavailable {
-  const wants = missing.map((name) => {
-    const meant = sharing(name.replace(/^__/, ''), known).map((tool) => tool.name)
-    return meant.length > 0 ? `${name} (several servers have it: ${meant.join(', ')})` : name
-  })
-  const down = [...servers].flatMap(([name, { problem }]) => (problem ? [`${name} is down: ${problem}`] : []))
-  const because = down.length > 0 ? `. ${down.join('. ')}` : ''
-  return new ToolsUnavailable(`The agent wants tools that its environment does not have: ${wants.join(', ')}${because}`)
+function unavailable(missing: string[], known: OfferedTool[], troubles: Map<string, string>): ToolsUnavailable {
+  const problems = missing.map((name) => `${name}${hint(name, known)}`)
+  const because = [...troubles].map(([server, why]) => `. The server ${server} is not to be had: ${why}`).join('')
+  return new ToolsUnavailable(`The agent wants tools that it cannot have: ${problems.join(', ')}${because}`)
+}
+
+function hint(name: string, known: OfferedTool[]): string {
+  const meant = sharing(name.replace(/^__/, ''), known).map((tool) => tool.name)
+  if (meant.length > 0) return ` (several servers have one; write ${meant.join(' or ')})`
+  return didYouMean(
+    nearest(
+      name,
+      known.map((tool) => tool.name),
+    ),
+  )
 }

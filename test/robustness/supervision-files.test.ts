@@ -128,6 +128,34 @@ describe('what stays as it was', () => {
   })
 })
 
+test('a broken file takes no server away, however often it is read after a restart, and the record says why', async () => {
+  await using house = await openSupervisorHouse()
+  const { before, one } = await settle(house)
+  await putFile(house, 'servers.json', '{ "mcpServers": { "one": ')
+  const again = startAgain(house)
+  try {
+    await again.servers(house.environment)
+    for (const which of ['changed', 'all'] as const) await again.sync(house.environment, which)
+    expect(await knownTools(house)).toEqual(before)
+    expect(await house.server('one')).toMatchObject({ status: 'down', error: expect.stringContaining('its file') })
+    await house.servers({ one: one.entry })
+    expect(await again.sync(house.environment, 'all')).toEqual([])
+    expect(await house.server('one')).toMatchObject({ status: 'up', error: null })
+    expect(await knownTools(house)).toEqual(before)
+  } finally {
+    await again.stop()
+  }
+})
+
+test('a name that a second file takes as well stays with the server that is in use', async () => {
+  await using house = await openSupervisorHouse()
+  const settled = await settle(house)
+  await putFile(house, 'aaa.json', serverFile({ one: { command: 'another' } }))
+  const [error] = await house.supervisor.sync(house.environment, 'all')
+  expect(error).toMatchObject({ server: 'one', message: expect.stringContaining('default/servers.json') })
+  await expectUnharmed(settled)
+})
+
 test('a server that was taken out of a good file goes, although another file is broken', async () => {
   await using house = await openSupervisorHouse()
   const settled = await settle(house)

@@ -64,7 +64,29 @@ describe('which tools an agent has', () => {
     const { id } = await createAgent(app, { tools: ['lookup'] })
     const { error } = await endedRun(app, await startRun(app, id, 'Go.'))
     expect(error?.code).toBe('TOOLS_UNAVAILABLE')
-    expect(error?.message).toMatch(/lookup.*bad is down: .*code 7/)
+    expect(error?.message).toMatch(/lookup\. The server bad is not to be had: .*code 7/)
+  })
+
+  test('what an agent may have meant is said: a name that several servers have, one that is misspelt', async () => {
+    await using app = await startApp()
+    await withServers(app, { one: ['search', 'fetch_page'], two: ['search'] })
+    const { id } = await createAgent(app, { tools: ['search', 'fetch_pages'] })
+    const { error } = await endedRun(app, await startRun(app, id, 'Go.'))
+    expect(error?.message).toContain('search (several servers have one; write one__search or two__search)')
+    expect(error?.message).toContain('did you mean fetch_page?')
+  })
+
+  test('a server that lacks a variable, or is disabled, is named with the reason', async () => {
+    await using app = await startApp()
+    const { entry } = await toolServer(app, 'one', 'a')
+    const entries = { needy: { ...entry, env: { KEY: '${NOT_SET}' } }, off: { ...entry, enabled: false } }
+    await app.put('default/servers.json', serverFile(entries))
+    await sync(app)
+    const { id } = await createAgent(app, { tools: ['a'] })
+    const { error } = await endedRun(app, await startRun(app, id, 'Go.'))
+    expect(error?.message).toMatch(
+      /needy is not to be had: variable NOT_SET.*off is not to be had: disabled in its file/,
+    )
   })
 
   test('tools of one environment are not offered in another', async () => {

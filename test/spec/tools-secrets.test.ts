@@ -104,6 +104,20 @@ describe('secrets', () => {
   })
 })
 
+describe('secrets of others', () => {
+  proves('tools.secrets-masked', 'a value of variables.yml is masked whichever server shows it', async () => {
+    await using app = await startApp()
+    const server = await toolServer(app, 'one', 'echo')
+    await app.put('default/variables.yml', `OF_ANOTHER_SERVER: ${SECRET}\n`)
+    await app.put('default/servers.json', serverFile({ one: server.entry }))
+    await sync(app)
+    const { id } = await createAgent(app)
+    const run = await endedRun(app, await startRun(app, id, `call echo {"found": "${SECRET}"}`))
+    expect(String(run.steps[1]?.output)).toContain('••••')
+    expect(String(run.steps[1]?.output)).not.toContain(SECRET)
+  })
+})
+
 describe('commands', () => {
   proves('tools.commands-only-from-files', 'nothing over REST can name one', async () => {
     await using app = await startApp()

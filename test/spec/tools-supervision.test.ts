@@ -93,6 +93,20 @@ describe('a server that dies', () => {
   })
 })
 
+describe('a sync', () => {
+  proves('tools.back-off', 'forgives a server its failures: the next one counts as the first', async () => {
+    await using house = await openSupervisorHouse({ timing: { first_ms: 100_000, longest_ms: 10_000_000 } })
+    const server = await toolServer(house, 'one', 'echo')
+    await house.servers({ one: server.entry })
+    for (let crash = 0; crash < 3; crash++) {
+      expect(await house.supervisor.sync(house.environment, 'all')).toEqual([])
+      await house.call('one', 'echo', { exit: 1 }).catch(() => undefined)
+    }
+    const { message } = await house.call('one', 'echo').catch((error) => error)
+    expect(Number(/tried again in (\d+) s/.exec(message)?.[1])).toBeLessThanOrEqual(100)
+  })
+})
+
 describe('a server that nobody uses', () => {
   proves(
     'tools.idle-close',

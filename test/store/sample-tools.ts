@@ -6,7 +6,13 @@ import type { ListedToolText } from '../../src/store/tools/tools-write.ts'
 import { everyPage } from './sample.ts'
 
 export const server = (name: string, more: Partial<SyncedServer> = {}): SyncedServer => ({
-  ...{ name, transport: 'stdio', shown: { command: 'node', args: [`${name}.js`] }, config_hash: `${name}-1` },
+  ...{
+    name,
+    file: `env/${name}.json`,
+    transport: 'stdio',
+    shown: { command: 'node', args: [`${name}.js`] },
+    config_hash: `${name}-1`,
+  },
   ...{ status: 'idle', error: null, keeps_tools: true },
   ...more,
 })

@@ -190,7 +190,7 @@ export function serverFacts(open: OpenStore): void {
     ])
   })
 
-  test('a process that starts is connected to nobody, and leaves what is down', async () => {
+  test('a process that starts is connected to nobody, and has not heard of any failure', async () => {
     await using opened = await open()
     const { store } = opened
     const id = await createEnvironment(store, 'default')
@@ -203,7 +203,30 @@ export function serverFacts(open: OpenStore): void {
     for (const status of statuses) await report(store, id, status, status)
     expect(await store.load()).toMatchObject({ servers_up: 1, servers_down: 1 })
     await store.write('quietServers', null)
-    expect((await everyServer(store)).map(({ status }) => status)).toEqual(['idle', 'idle', 'idle', 'down'])
-    expect(await store.load()).toMatchObject({ servers_up: 0, servers_down: 1 })
+    expect((await everyServer(store)).map(({ status }) => status)).toEqual(['idle', 'idle', 'idle', 'idle'])
+    expect(await store.load()).toMatchObject({ servers_up: 0, servers_down: 0 })
+  })
+
+  test('servers of a file that cannot be understood stay: in use as they are, else down with the reason', async () => {
+    await using opened = await open()
+    const { store } = opened
+    const environment_id = await createEnvironment(store, 'default')
+    await sync(
+      store,
+      environment_id,
+      ['used', 'broken', 'named', 'gone'].map((name) => server(name)),
+    )
+    await list(store, environment_id, 'broken', ['a'])
+    const stays = { files: ['env/used.json', 'env/broken.json'], names: ['named'], in_use: ['used'] }
+    await store.write('syncServers', { environment_id, servers: [], stays })
+    expect(await everyServer(store)).toMatchObject([
+      { name: 'used', status: 'idle', error: null },
+      { name: 'broken', status: 'down', error: expect.stringContaining('its file'), tools_count: 1 },
+      { name: 'named', status: 'down' },
+    ])
+    await store.write('syncServers', { environment_id, servers: [], stays: { ...stays, files: 'all' } })
+    expect(await everyServer(store)).toHaveLength(3)
+    await store.write('syncServers', { environment_id, servers: [] })
+    expect(await everyServer(store)).toEqual([])
   })
 }

@@ -166,12 +166,12 @@ describe('the mask of a server', () => {
     expect(await masked(`before ${secret} after`, entry)).toBe('before •••• after')
   })
 
-  test('knows every value of variables.yml that the server uses, and secret names of the process', async () => {
+  test('knows every value of variables.yml, also of other servers, and secret names of the process', async () => {
     const entry = command(['${REGION}', '${API_KEY}', '${PLACE}', '${AGENTHOST_KEY}'])
     const files = { 'variables.yml': 'REGION: europe\nUNUSED: unused' }
     const variables = { API_KEY: 'abc1', PLACE: 'berlin' }
     const given = { files, variables, builtIn: { AGENTHOST_KEY: 'built-in' } }
-    expect(await masked('europe abc1 berlin unused built-in', entry, given)).toBe('•••• •••• berlin unused built-in')
+    expect(await masked('europe abc1 berlin unused built-in', entry, given)).toBe('•••• •••• berlin •••• built-in')
   })
 
   test('leaves short values alone', async () => {

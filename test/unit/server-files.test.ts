@@ -75,13 +75,17 @@ describe('the files', () => {
     expect(found.servers).toMatchObject([{ name: 'b' }])
   })
 
-  test('name the first file when a server is in two', async () => {
+  test('name both files when a server is in two, and neither counts', async () => {
     const files = { 'a.json': servers({ it: { command: 'first' } }), 'b.json': servers({ it: { command: 'second' } }) }
     const found = await readEnvironment({ files })
     expect(found.errors).toEqual([
-      { file: 'default/b.json', server: 'it', message: 'the server is already in default/a.json' },
+      {
+        file: 'default/a.json',
+        server: 'it',
+        message: 'the server is in default/a.json and default/b.json: keep one of them',
+      },
     ])
-    expect(found.servers).toMatchObject([{ shown: { command: 'first' } }])
+    expect(found.servers).toEqual([])
   })
 
   test('keep a server of one file out of another also when the first one is wrong', async () => {
@@ -359,13 +363,13 @@ describe('variables', () => {
     expect(await target(http, { variables })).toEqual({ kind: 'http', url: 'http://a/', headers: { 'X-A': 'a' } })
   })
 
-  test('come from variables.yml, then from what is built in, then from the process', async () => {
+  test('are built in, or come from variables.yml, then from the process', async () => {
     const given = {
       files: { 'variables.yml': 'A: file' },
       builtIn: { A: 'built in', B: 'built in' },
       variables: { A: 'process', B: 'process', C: 'process' },
     }
-    expect(await args('${A} ${B} ${C}', given)).toBe('file built in process')
+    expect(await args('${A} ${B} ${C}', given)).toBe('built in built in process')
   })
 
   test('have defaults, also for an empty value, which are taken as they are', async () => {

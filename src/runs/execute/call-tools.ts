@@ -62,9 +62,17 @@ function prepare({ key, call }: CallStep, { run, journal, tools }: CallToolsPart
 }
 
 function whyNot({ name, input }: TurnCall, tool: Tool | undefined, tools: ReadonlyMap<string, Tool>) {
-  if (!tool) return `There is no tool named '${name}'. Tools: ${[...tools.keys()].join(', ') || 'none'}`
+  if (!tool) return `There is no tool named '${name}'. Tools: ${inShort([...tools.keys()])}`
   if (!isJsonObject(input)) return 'The arguments must be a JSON object'
   return undefined
+}
+
+const NAMED = 50
+
+/** The model has them all already. */
+function inShort(names: string[]): string {
+  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : ''
+  return `${names.slice(0, NAMED).join(', ')}${more}` || 'none'
 }
 
 /** Every outcome is written as it comes; the last one together with whatever the run does next. */

@@ -6,6 +6,8 @@ import { countAnew, nameAnew } from './tool-names-write.ts'
 
 export interface SyncedServer {
   name: string
+  /** Where it is defined, below the environments folder. */
+  file: string
   transport: McpServer['transport']
   shown: ShownTarget
   config_hash: string
@@ -18,9 +20,19 @@ export interface SyncedServer {
 interface SyncServers {
   environment_id: number
   servers: SyncedServer[]
-  /** Names of others that stay, because nobody can tell what the files say about them. */
-  stays?: readonly string[] | 'others'
+  /** Of the others, what stays, because nobody can tell what the files say about it now. */
+  stays?: Unclear
 }
+
+export interface Unclear {
+  /** Servers of these files; of any file when the folder itself cannot be read. */
+  files: readonly string[] | 'all'
+  names: readonly string[]
+  /** Those among them that are in use as they were. */
+  in_use: readonly string[]
+}
+
+const NOTHING: Unclear = { files: [], names: [], in_use: [] }
 
 interface ReportServer {
   environment_id: number
@@ -33,16 +45,17 @@ interface ReportServer {
 }
 
 interface KnownServer extends StoredServer {
+  file: string | null
   transport: McpServer['transport']
   config: string
   error: string | null
 }
 
 /** Makes the environment's servers exactly these. One that is known by its name stays the same server. */
-export function* syncServers({ environment_id, servers, stays = [] }: SyncServers): Write<StoredServer[]> {
+export function* syncServers({ environment_id, servers, stays = NOTHING }: SyncServers): Write<StoredServer[]> {
   const known = yield* serversOf(environment_id)
-  const named = new Set([...servers.map(({ name }) => name), ...(stays === 'others' ? [] : stays)])
-  for (const { id, name } of known) if (stays !== 'others' && !named.has(name)) yield* remove(id)
+  const named = new Set(servers.map(({ name }) => name))
+  for (const server of known) if (!named.has(server.name)) yield* removeUnlessUnclear(server, stays)
   for (const server of servers) {
     const before = known.find(({ name }) => name === server.name)
     if (before) yield* update(before, server)
@@ -63,21 +76,33 @@ export function* reportServer(input: ReportServer): Write<null> {
   return null
 }
 
-/** At a start nobody is connected yet. Only for a database that one process has for itself. */
+/** At a start nobody is connected yet, and what failed may work again. Only for a database that one process has for itself. */
 export function* quietServers(_input: null): Write<null> {
-  yield* rows(sql`UPDATE mcp_servers SET status = 'idle' WHERE status IN ('up', 'connecting')`)
+  yield* rows(sql`
+    UPDATE mcp_servers SET status = 'idle', error = CASE WHEN status = 'down' THEN NULL ELSE error END
+    WHERE status <> 'idle'`)
   return null
 }
 
 function* serversOf(environmentId: number): Write<KnownServer[]> {
   return yield* rows<KnownServer>(sql`
-    SELECT id, name, transport, config, config_hash, listed_hash, status, error, tools_count FROM mcp_servers
+    SELECT id, name, file, transport, config, config_hash, listed_hash, status, error, tools_count FROM mcp_servers
     WHERE environment_id = ${environmentId} ORDER BY id`)
 }
 
 const toStoredServer = ({ id, name, config_hash, listed_hash, status, tools_count }: KnownServer): StoredServer => ({
   ...{ id, name, config_hash, listed_hash, status, tools_count },
 })
+
+function* removeUnlessUnclear({ id, name, file }: KnownServer, { files, names, in_use }: Unclear): Write<void> {
+  const isUnclear = files === 'all' || names.includes(name) || (file !== null && files.includes(file))
+  if (!isUnclear) yield* remove(id)
+  else if (!in_use.includes(name)) {
+    yield* rows(sql`UPDATE mcp_servers SET status = 'down', error = ${NOT_UNDERSTOOD} WHERE id = ${id}`)
+  }
+}
+
+const NOT_UNDERSTOOD = 'its file cannot be understood at the moment'
 
 /** Its tools go with it. */
 function* remove(id: number): Write<void> {
@@ -86,8 +111,8 @@ function* remove(id: number): Write<void> {
 
 function* insert(environmentId: number, server: SyncedServer): Write<void> {
   yield* rows(sql`
-    INSERT INTO mcp_servers (environment_id, name, transport, config, config_hash, status, error)
-    VALUES (${environmentId}, ${server.name}, ${server.transport}, ${JSON.stringify(server.shown)},
+    INSERT INTO mcp_servers (environment_id, name, file, transport, config, config_hash, status, error)
+    VALUES (${environmentId}, ${server.name}, ${server.file}, ${server.transport}, ${JSON.stringify(server.shown)},
       ${server.config_hash}, ${server.status}, ${server.error})`)
 }
 
@@ -97,7 +122,7 @@ function* update(before: KnownServer, server: SyncedServer): Write<void> {
   if (Object.entries(changes).every(([field, value]) => before[field as keyof KnownServer] === value)) return
   const after = { ...before, ...changes }
   yield* rows(sql`
-    UPDATE mcp_servers SET transport = ${after.transport}, config = ${after.config}, config_hash = ${after.config_hash},
+    UPDATE mcp_servers SET file = ${after.file}, transport = ${after.transport}, config = ${after.config}, config_hash = ${after.config_hash},
       status = ${after.status}, error = ${after.error}, tools_count = ${after.tools_count},
       listed_hash = ${after.listed_hash}
     WHERE id = ${before.id}`)
@@ -105,10 +130,10 @@ function* update(before: KnownServer, server: SyncedServer): Write<void> {
 
 /** A server that runs with the same configuration as before is left as it is: the files do not know how it does. */
 function changesOf(before: KnownServer, { keeps_tools, ...server }: SyncedServer): Partial<KnownServer> {
-  const { transport, config_hash, status, error } = server
+  const { file, transport, config_hash, status, error } = server
   const isNews = before.config_hash !== config_hash || status === 'down' || error !== null || !keeps_tools
   return {
-    ...{ transport, config: JSON.stringify(server.shown), config_hash },
+    ...{ file, transport, config: JSON.stringify(server.shown), config_hash },
     ...(isNews ? { status, error } : {}),
     // Without the tools there is no list: it has to be asked for when the server is to be used again.
     ...(keeps_tools ? {} : { tools_count: 0, listed_hash: null }),

@@ -18,6 +18,8 @@ import { createSweep } from './stdio/sweep.ts'
 
 export interface ConnectParts {
   log: Log
+  /** The environment of the service: a little of it is passed on. */
+  env?: Readonly<Record<string, string>>
   /** As `serviceMark` gives it: marks the processes that belong to this service. */
   service: string
 }
@@ -35,13 +37,13 @@ const MODERN_ONLY: VersionNegotiationMode = { pin: '2026-07-28' }
 const MAX_REMEMBERED = 1_000
 const LONGEST_ODDITY = 500
 
-export function createConnect({ log, service }: ConnectParts): Connect {
+export function createConnect({ log, service, env = {} }: ConnectParts): Connect {
   const sweep = createSweep()
   const modernOnly = new LRUCache<string, true>({ max: MAX_REMEMBERED })
 
   async function overPipes(target: StdioTarget, mode: VersionNegotiationMode, attempt: Attempt): Promise<Line> {
     attempt.signal.throwIfAborted()
-    const child = await startChild({ target, service, sweep, mask: attempt.mask })
+    const child = await startChild({ target, inherited: env, service, sweep, mask: attempt.mask })
     const transport = createStdioTransport(child, log)
     const client = createClient(mode, attempt.onOddity)
     await shakeHands(client, transport, attempt.signal).catch((error: unknown) => {
@@ -104,10 +106,12 @@ export function createConnect({ log, service }: ConnectParts): Connect {
 
 /** What a process says is often the only hint why nobody can talk to it. */
 function withHint(error: unknown, reason: string | undefined, lastWords: string): unknown {
-  if (isClosed(error)) return new ServerFailure('unreachable', reason ?? 'the server is gone')
+  if (isClosed(error)) return new ServerFailure('unreachable', `${reason ?? 'the server is gone'}${endedWell(reason)}`)
   if (!(error instanceof ServerFailure) || error.kind !== 'timeout' || lastWords === '') return error
   return new ServerFailure('timeout', `${error.message}. Its last words: ${lastWords}`)
 }
+
+const endedWell = (reason = '') => (/code 0$/.test(reason) ? ' before it answered; does it speak MCP over stdio?' : '')
 
 const isClosed = (error: unknown) => error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed
 

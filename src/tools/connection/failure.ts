@@ -67,14 +67,17 @@ function ofSdk(error: SdkError, context: FailureContext): ServerFailure {
 function ofOther(error: unknown, context: FailureContext): ServerFailure {
   const network = networkFailure(error, context.phase)
   if (network) return network
-  if (error instanceof SyntaxError) return new ServerFailure('rubbish', 'the answer is not JSON')
   const message = error instanceof Error ? error.message : String(error)
+  if (message.includes('content type: text/html')) return new ServerFailure('rubbish', WEB_PAGE)
+  if (error instanceof SyntaxError) return new ServerFailure('rubbish', 'the answer is not JSON')
   if (message.startsWith("Server's protocol version")) return new ServerFailure('refused', message)
   return rubbish(message)
 }
 
 /** What a schema library says about a value is for whoever wrote the schema. */
 const isForPeople = (why: string) => !/^\s*\[|[{\n]/.test(why)
+
+const WEB_PAGE = 'a web page (text/html) answers here, and no MCP server: check its url'
 
 const rubbish = (why: string) =>
   new ServerFailure('rubbish', `the answer cannot be understood${isForPeople(why) ? `: ${why}` : ''}`)

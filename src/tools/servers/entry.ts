@@ -69,6 +69,8 @@ const schema = z.object(
     retry: z.enum(['safe', 'never'], { error: 'must be "safe" or "never"' }).optional(),
     trusted: toggle(),
     disabled: toggle(),
+    /** As some other clients say it. */
+    enabled: toggle(),
   },
   { error: 'must be an object with a "command" or a "url"' },
 )
@@ -116,7 +118,7 @@ function toEntry(fields: Fields): Entry {
     target: command ? { kind: 'stdio', command, args, env, cwd } : { kind: 'http', url, headers },
     timeout_ms: fields.timeout_seconds,
     connect_timeout_ms: fields.connect_timeout_seconds,
-    disabled: fields.disabled ?? false,
+    disabled: fields.disabled ?? fields.enabled === false,
     ...(retry && { retry }),
     ...(trusted !== undefined && { trusted }),
   }

@@ -13,6 +13,8 @@ export interface Surroundings {
   /** The environment's own. */
   readonly folder: string
   readonly variables: Variables
+  /** What no server of the environment may show, whichever it belongs to. */
+  mask(text: string): string
 }
 
 interface Given {
@@ -28,7 +30,8 @@ export function toServer({ file, name, value }: Given, around: Surroundings): Fo
   const resolved = resolveEntry(entry, around.variables.find, around.folder)
   // What is wrong without any variable's doing is wrong in the file.
   if (typeof resolved.target === 'string' && !resolved.usesVariables) return resolved.target
-  const mask = createMask(resolved.secrets)
+  const own = createMask(resolved.secrets)
+  const mask = (text: string) => around.mask(own(text))
   return {
     file,
     name,

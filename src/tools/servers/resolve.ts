@@ -36,8 +36,8 @@ function createResolution(find: Variables['find']): Resolution {
   const secrets = new Set<string>()
 
   const fill = (name: string, fallback: string | undefined): string => {
-    used.add(name)
     const found = find(name)
+    if (found?.from !== 'built-in') used.add(name)
     const isDefault = fallback !== undefined && !found?.value
     if (!found && !isDefault) missing.add(name)
     const value = (isDefault ? fallback : found?.value) ?? ''
@@ -90,6 +90,13 @@ function keepPlaces(secrets: Set<string>, text: string): void {
 
 /** `AUTH_ENABLED=true`, `--auth none`: hidden, they would make every other text unreadable. */
 const ORDINARY = /^(?:true|false|null|none|auto|default|basic|bearer|oauth2?)$/i
+
+/** The file is where secrets are kept, whichever server they are for. */
+export function fileSecrets(variables: Readonly<Record<string, string>>): Set<string> {
+  const secrets = new Set<string>()
+  for (const [name, value] of Object.entries(variables)) keep(secrets, value, looksSecret(name))
+  return secrets
+}
 
 /** Short texts are part of too many others; a name that says so makes one a secret earlier. */
 function keep(secrets: Set<string>, value: string, isNamed: boolean): void {

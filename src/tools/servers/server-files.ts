@@ -5,6 +5,8 @@ import { environmentName } from '../../contract/environment.ts'
 import { inside, reason } from '../../safe-files.ts'
 import { type Surroundings, toServer } from './found-server.ts'
 import { type ReadFile, readFileBelow } from './read-file-below.ts'
+import { fileSecrets } from './resolve.ts'
+import { createMask, type Mask } from './secrets/mask.ts'
 import type { FoundServer, FoundServers, ReadServers } from './server-config.ts'
 import { parseServerFile } from './server-file-text.ts'
 import { readVariables } from './variables/variables.ts'
@@ -26,6 +28,8 @@ const READ_TOGETHER = 32
 const OTHERS: ReadonlySet<string> = new Set(['package.json', 'package-lock.json', 'tsconfig.json'])
 
 export function createServerFiles({ root, variables, builtIn }: ServerFilesParts): { read: ReadServers } {
+  /** As the files were last read: a server that has not changed since masks what has become a secret, too. */
+  const masks = new Map<string, Mask>()
   return {
     async read(environment) {
       if (!environmentName.safeParse(environment).success) return only({ file: environment, message: NO_ENVIRONMENT })
@@ -33,7 +37,9 @@ export function createServerFiles({ root, variables, builtIn }: ServerFilesParts
       if (!Array.isArray(names)) return only(names)
       const found = await readVariables({ root, environment, builtIn, process: variables })
       const files = await readAll(root, names)
-      const around = { environment, folder: join(root, environment), variables: found }
+      if (found.errors.length === 0) masks.set(environment, createMask(fileSecrets(found.inFile)))
+      const mask: Mask = (text) => masks.get(environment)?.(text) ?? text
+      const around = { environment, folder: join(root, environment), variables: found, mask }
       const { servers, errors } = collect(files, around)
       return { servers, errors: [...found.errors, ...errors] }
     },
@@ -65,27 +71,28 @@ async function readAll(root: string, names: readonly string[]): Promise<ReadFile
   return files
 }
 
-/** One wrong file, or one wrong entry, leaves the others alone. A name belongs to the first file that has it. */
+/** One wrong file, or one wrong entry, leaves the others alone. */
 function collect(files: readonly ReadFile[], around: Surroundings): { servers: FoundServer[]; errors: ReadingError[] } {
   const servers: FoundServer[] = []
   const errors: ReadingError[] = []
-  const owners = new Map<string, string>()
-
-  const add = (file: string, name: string, value: unknown) => {
-    const owner = owners.get(name)
-    owners.set(name, owner ?? file)
-    const server = owner ? `the server is already in ${owner}` : toServer({ file, name, value }, around)
-    if (typeof server === 'string') errors.push({ file, server: name, message: server })
-    else servers.push(server)
-  }
-
+  const entries: { file: string; name: string; value: unknown }[] = []
   for (const read of files) {
     if ('error' in read) errors.push({ file: read.file, message: read.error })
     else {
       const parsed = parseServerFile(read.text)
-      for (const { name, value } of parsed.entries) add(read.file, name, value)
+      entries.push(...parsed.entries.map((entry) => ({ file: read.file, ...entry })))
       errors.push(...parsed.errors.map((error) => ({ file: read.file, ...error })))
     }
   }
+  for (const [name, [entry, ...others]] of Map.groupBy(entries, (one) => one.name)) {
+    if (!entry) continue
+    const server = others.length > 0 ? inSeveral([entry, ...others]) : toServer(entry, around)
+    if (typeof server === 'string') errors.push({ file: entry.file, server: name, message: server })
+    else servers.push(server)
+  }
   return { servers, errors }
 }
+
+/** Nobody can tell which one is meant. */
+const inSeveral = (entries: readonly { file: string }[]) =>
+  `the server is in ${new Intl.ListFormat('en').format(entries.map(({ file }) => file))}: keep one of them`

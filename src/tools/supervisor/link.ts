@@ -31,6 +31,8 @@ export interface Link {
   /** A call is under way over it. */
   hold(connection: Connection): void
   release(connection: Connection): void
+  /** The next failure counts as the first. */
+  forgive(): void
   /** Until somebody wants a connection again. */
   rest(): Promise<void>
   /** For good. Resolves when nothing is left of any connection. */
@@ -138,6 +140,7 @@ export function createLink({ make, onGone, report, isWanted, clock, timing }: Li
     problem: () => (current ? undefined : problem),
     isDue: () => (attempt ? attempt.due <= clock.elapsed() : restarts.left(clock.elapsed()) === 0),
     drop,
+    forgive: restarts.forgive,
 
     async connected(signal) {
       refuseWhenOver()

@@ -31,6 +31,7 @@ export function createMemory({ config, environment_id, store, clock, log }: Memo
   const place = { environment_id, name: server, config_hash }
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
+  let last: ServerStatus | undefined
 
   const onTrouble = (err: unknown) => log.warn({ environment, server, err }, 'the state of a tool server is not stored')
 
@@ -48,7 +49,8 @@ export function createMemory({ config, environment_id, store, clock, log }: Memo
   return {
     async report(status, error) {
       if (status === 'down') log.warn({ environment, server, error }, 'a tool server is down')
-      else log.debug({ environment, server, status }, 'a tool server has changed its status')
+      else if (status === 'up' && last === 'down') log.info({ environment, server }, 'a tool server is up again')
+      if (status === 'up' || status === 'down') last = status
       await writeDown({ status, error, at: clock.now() })
     },
 

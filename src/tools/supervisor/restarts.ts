@@ -11,6 +11,7 @@ export interface Restarts {
   connected(at: number): void
   /** Returns how long to wait before the next attempt. */
   failed(at: number): number
+  forgive(): void
   /** How long it still is until the next attempt is due. */
   left(at: number): number
 }
@@ -32,6 +33,9 @@ export function createRestarts({ first_ms, longest_ms, stable_ms }: RestartTimin
       const wait = Math.min(longest_ms, first_ms * 2 ** Math.min(failures - 1, 30)) * (0.75 + 0.25 * random())
       due = at + wait
       return wait
+    },
+    forgive() {
+      failures = 0
     },
     left: (at) => Math.max(0, due - at),
   }

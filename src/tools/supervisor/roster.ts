@@ -8,6 +8,9 @@ import type { Supervised } from './supervised.ts'
 
 type Servers = ReadonlyMap<string, Supervised>
 
+/** Why servers that the files define cannot be used, by their names. */
+export type Refusals = ReadonlyMap<string, string>
+
 export interface EnvironmentRef {
   id: number
   name: string
@@ -24,6 +27,7 @@ export interface Roster {
   of(environment: EnvironmentRef): Promise<Servers>
   /** One reading after the other; one that fails changes nothing. */
   readAnew(environment: EnvironmentRef): Promise<Reading>
+  refusals(environment: string): Refusals
   /** Closes every server, also those that are no longer on it. */
   close(): Promise<void>
 }
@@ -37,6 +41,7 @@ interface RosterParts {
 
 export function createRoster({ store, readServers, take }: RosterParts): Roster {
   const known = new Map<string, Servers>()
+  const refused = new Map<string, Refusals>()
   const readings = new Map<string, Promise<Reading>>()
   const retired = new Set<Supervised>()
 
@@ -57,7 +62,7 @@ export function createRoster({ store, readServers, take }: RosterParts): Roster 
     const found = await readServers(environment.name)
     const kept = whatStays(environment.name, found, before ?? new Map())
     const clear = found.servers.filter(({ name }) => !kept.has(name))
-    const stays = before === undefined && found.errors.length > 0 ? 'others' : [...kept.keys(), ...namedIn(found)]
+    const stays = unclearIn(environment.name, found, [...kept.keys()])
     const servers = clear.map(toRow)
     const stored = await store.write('syncServers', { environment_id: environment.id, servers, stays })
     const heard = new Set(stored.filter((row) => row.listed_hash === row.config_hash).map((row) => row.name))
@@ -65,6 +70,7 @@ export function createRoster({ store, readServers, take }: RosterParts): Roster 
     for (const [name, server] of before ?? []) if (next.get(name) !== server) void retire(server)
     // A folder that is not there now may be there the next time that somebody asks.
     if (before || !isWithoutFolder(environment.name, found)) known.set(environment.name, next)
+    refused.set(environment.name, refusalsIn(clear))
     return { found, servers: next }
   }
 
@@ -92,6 +98,7 @@ export function createRoster({ store, readServers, take }: RosterParts): Roster 
   return {
     readAnew,
     known: (environment) => known.get(environment),
+    refusals: (environment) => refused.get(environment) ?? new Map(),
     async of(environment) {
       const servers = known.get(environment.name)
       return servers ?? (await (readings.get(environment.name) ?? readAnew(environment))).servers
@@ -120,12 +127,24 @@ const isClear = ({ config }: Pick<FoundServer, 'config'>) => !('problem' in conf
 const isWithoutFolder = (environment: string, { errors }: FoundServers) =>
   errors.some(({ file }) => file === environment)
 
-const namedIn = ({ errors }: FoundServers) => errors.flatMap(({ server }) => (server === undefined ? [] : [server]))
+function unclearIn(environment: string, found: FoundServers, in_use: readonly string[]) {
+  const named = found.errors.flatMap(({ server }) => (server === undefined ? [] : [server]))
+  const files = found.errors.flatMap(({ file, server }) => (server === undefined ? [file] : []))
+  return { files: isWithoutFolder(environment, found) ? ('all' as const) : files, names: [...named, ...in_use], in_use }
+}
+
+const refusalsIn = (servers: readonly FoundServer[]): Refusals =>
+  new Map(
+    servers.flatMap(({ name, disabled, config }) => {
+      if (disabled) return [[name, 'disabled in its file']]
+      return 'problem' in config ? [[name, config.problem]] : []
+    }),
+  )
 
 const usable = ({ config, disabled }: FoundServer): ServerConfig[] => (disabled || 'problem' in config ? [] : [config])
 
-function toRow({ name, transport, shown, disabled, config }: FoundServer) {
-  const row = { name, transport, shown, keeps_tools: !disabled }
+function toRow({ name, file, transport, shown, disabled, config }: FoundServer) {
+  const row = { name, file, transport, shown, keeps_tools: !disabled }
   if (disabled) return { ...row, config_hash: 'disabled', status: 'idle' as const, error: 'disabled in its file' }
   if ('problem' in config) return { ...row, config_hash: '', status: 'down' as const, error: config.problem }
   return { ...row, config_hash: config.hash, status: 'idle' as const, error: null }

@@ -45,6 +45,8 @@ export interface Supervised {
   /** Connects if need be, at once, and reads the list of tools. Rejects with ServerFailure. */
   refresh(): Promise<void>
   readonly call: Call
+  /** Its failures so far no longer make the next one wait longer. */
+  forgive(): void
   /** Lets go of the connection until somebody wants it again. */
   rest(): Promise<void>
   /** Closes once the calls that are under way have ended. */
@@ -139,6 +141,8 @@ export function supervise(parts: SupervisedParts): Supervised {
         lists.readWhenOld()
         return call(...args)
       }),
+
+    forgive: link.forgive,
 
     async rest() {
       usage.stopIdling()

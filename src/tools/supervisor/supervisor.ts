@@ -29,16 +29,14 @@ export interface Supervisor {
   check(environment: string): Promise<SyncError[]>
   /** Gives servers whose tools were never listed a chance to answer: one promise for each, none of which rejects. */
   hear(environment: EnvironmentRef): Promise<Promise<void>[]>
-  /** What the operator promises about each server, and why it cannot be used at the moment. */
-  servers(environment: EnvironmentRef): Promise<Map<string, ServerFacts>>
+  /** What the operator promises about each server that can be used. */
+  servers(environment: EnvironmentRef): Promise<Map<string, ServerPromises>>
+  /** Why servers are not to be had, by their names: those that are down, and those that the files rule out. */
+  troubles(environment: EnvironmentRef): Promise<Map<string, string>>
   /** Rejects with ServerFailure, or with the signal's reason. */
   call(target: ToolTarget, input: { [key: string]: Json }, context: ToolCallContext): Promise<ToolAnswer>
   /** Resolves when no process of any server is left. */
   stop(): Promise<void>
-}
-
-export interface ServerFacts extends ServerPromises {
-  problem: string | undefined
 }
 
 interface ToolTarget {
@@ -83,6 +81,7 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
   /** Resolves with what went wrong. */
   async function startAnew(server: Supervised): Promise<string | undefined> {
     try {
+      server.forgive()
       await server.rest()
       await server.refresh()
       return undefined
@@ -97,10 +96,7 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
     const servers = isStopped ? undefined : (roster.known(environment) ?? (await firstTimeOf(environment)))
     const found = servers?.get(server)
     if (found) return found
-    throw new ServerFailure(
-      'unreachable',
-      `the environment '${environment}' has no server '${server}' that can be used`,
-    )
+    throw new ServerFailure('unreachable', whyNot(environment, server, roster.refusals(environment).get(server)))
   }
 
   async function firstTimeOf(environment: string) {
@@ -127,7 +123,16 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
 
     async servers(environment) {
       const servers = await roster.of(environment)
-      return new Map([...servers].map(([name, server]) => [name, factsOf(server)]))
+      return new Map([...servers].map(([name, server]) => [name, promisesOf(server)]))
+    },
+
+    async troubles(environment) {
+      const servers = await roster.of(environment)
+      const down = [...servers].flatMap(([name, { problem }]): [string, string][] => {
+        const why = problem()
+        return why === undefined ? [] : [[name, why]]
+      })
+      return new Map([...roster.refusals(environment.name), ...down])
     },
 
     call: async (target, input, context) => (await find(target)).call(target.tool, input, context),
@@ -139,9 +144,12 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
   }
 }
 
-const factsOf = ({ config: { retry, trusted }, problem }: Supervised): ServerFacts => ({
-  ...{ retry, trusted, problem: problem() },
-})
+const promisesOf = ({ config: { retry, trusted } }: Supervised): ServerPromises => ({ retry, trusted })
+
+const whyNot = (environment: string, server: string, refusal: string | undefined) =>
+  refusal === undefined
+    ? `the environment '${environment}' has no server '${server}' any more`
+    : `the server '${server}' cannot be used: ${refusal}`
 
 const complaintsOf = ({ servers, errors }: FoundServers): SyncError[] => [
   ...errors,

@@ -30,6 +30,7 @@ export interface Child {
 
 interface ChildParts {
   target: StdioTarget
+  inherited: Readonly<Record<string, string>>
   /** Value of the mark that says which service it belongs to. */
   service: string
   sweep: Sweep
@@ -44,9 +45,10 @@ const KILL_MS = 500
 const DRAIN_MS = 250
 
 /** Rejects with ServerFailure when it cannot be started. */
-export async function startChild({ target, service, sweep, mask }: ChildParts): Promise<Child> {
+export async function startChild({ target, inherited, service, sweep, mask }: ChildParts): Promise<Child> {
   const mark = randomUUID()
-  const env = { ...getDefaultEnvironment(), ...target.env, [SERVICE_MARK]: service, [CONNECTION_MARK]: mark }
+  const marks = { [SERVICE_MARK]: service, [CONNECTION_MARK]: mark }
+  const env = { ...getDefaultEnvironment(), ...passedOn(inherited), ...target.env, ...marks }
   const child = await start(target, env)
   const pid = child.pid as number
   const lastWords = keepLastWords(child.stderr as Readable, mask)
@@ -67,6 +69,13 @@ export async function startChild({ target, service, sweep, mask }: ChildParts): 
       .then(() => release(child)))
   return { pid, input: child.stdin as Writable, output: child.stdout as Readable, exited, ended, lastWords, end }
 }
+
+/** Which certificates to believe, the language and the time of the place: no program works well without them. */
+const PASSED_ON =
+  /^(?:NODE_EXTRA_CA_CERTS|SSL_CERT_(?:FILE|DIR)|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|LANG|LC_\w+|TZ|TMPDIR)$/
+
+const passedOn = (env: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => PASSED_ON.test(name)))
 
 async function start(target: StdioTarget, env: Record<string, string>): Promise<ChildProcess> {
   try {

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 
 const KEPT_BYTES = 4_096
 const SHOWN_CHARACTERS = 500
-const STACK = /^\s+at |^node:internal|^Node\.js v\d|^\s*\^+\s*$/
+const STACK = /^\s+at |^node:internal|^Node\.js v\d|^\s*(?:\^+|throw \w+;?|\}|code: '\w+',|requireStack: \[\])\s*$/
 
 /** Returns a function that tells its last words as one line, without secrets: they go before anything is cut off. */
 export function keepLastWords(stderr: Readable, mask: (text: string) => string): () => string {

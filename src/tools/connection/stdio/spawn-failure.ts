@@ -18,9 +18,15 @@ export async function spawnFailure(error: unknown, { given: command, cwd }: Stdi
   // A missing folder is reported as if the command were missing.
   if (!(await isFolder(cwd)))
     return new ServerFailure('unreachable', 'the folder that it is to run in (cwd) does not exist')
-  if (code === 'ENOENT') return new ServerFailure('unreachable', `the command '${command}' was not found`)
+  if (code === 'ENOENT')
+    return new ServerFailure('unreachable', `the command '${command}' was not found${hint(command)}`)
   const reason = REASONS[code] ?? `could not be started${code && ` (${code})`}`
   return new ServerFailure('unreachable', `the command '${command}' ${reason}`)
+}
+
+function hint(command: string): string {
+  if (command.startsWith('~')) return '; ~ is not expanded'
+  return /\s/.test(command) ? '; its arguments belong into args' : ''
 }
 
 const isFolder = (path: string) =>

@@ -1,4 +1,4 @@
-/** Where the variables of an environment come from: its variables.yml, what is built in, the process. */
+/** Where the variables of an environment come from: what is built in, its variables.yml, the process. */
 import { join } from 'node:path'
 import { isMap, isScalar, type Pair, type Scalar } from 'yaml'
 import { checkYaml } from '../../../config/yaml.ts'
@@ -12,6 +12,8 @@ interface FoundVariable {
 
 export interface Variables {
   find(name: string): FoundVariable | undefined
+  /** Everything that the file has, by name. */
+  readonly inFile: Readonly<Record<string, string>>
   /** What is wrong with the file: nobody can tell then what its variables would have been. */
   readonly errors: readonly { readonly file: string; readonly message: string }[]
 }
@@ -29,15 +31,15 @@ const FILES = [VARIABLES_FILE, 'variables.yaml'] as const
 export async function readVariables({ root, environment, builtIn, process }: VariableSources): Promise<Variables> {
   const { values, errors } = await readFiles(root, environment)
   const inOrder = [
-    { from: 'file', values },
     { from: 'built-in', values: builtIn },
+    { from: 'file', values },
     { from: 'process', values: process },
   ] as const
   const find = (name: string): FoundVariable | undefined => {
     const source = inOrder.find((candidate) => Object.hasOwn(candidate.values, name))
     return source && { from: source.from, value: source.values[name] ?? '' }
   }
-  return { find, errors }
+  return { find, inFile: values, errors }
 }
 
 interface FileReading {
