@@ -24,7 +24,7 @@ interface SyncServers {
   stays?: Unclear
 }
 
-export interface Unclear {
+interface Unclear {
   /** Servers of these files; of any file when the folder itself cannot be read. */
   files: readonly string[] | 'all'
   names: readonly string[]

@@ -9,7 +9,7 @@ import type { Supervised } from './supervised.ts'
 type Servers = ReadonlyMap<string, Supervised>
 
 /** Why servers that the files define cannot be used, by their names. */
-export type Refusals = ReadonlyMap<string, string>
+type Refusals = ReadonlyMap<string, string>
 
 export interface EnvironmentRef {
   id: number
