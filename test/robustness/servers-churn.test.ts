@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
+import { createOneAtATime } from '../../src/catalog/one-at-a-time.ts'
 import { inLanes } from '../support/lanes.ts'
 import { type Dice, dice } from '../support/seed.ts'
 import { openSupervisorHouse, type SupervisorHouse } from '../support/supervisor-house.ts'
@@ -43,6 +44,7 @@ async function openChurn(house: SupervisorHouse): Promise<Churn> {
     )
   const labelled = (name: string) => ({ LABEL: labels.get(name) ?? '' })
   await write()
+  const inTurn = createOneAtATime()
   let changes = 0
   return {
     ...{ house, servers, luck: dice() },
@@ -56,8 +58,11 @@ async function openChurn(house: SupervisorHouse): Promise<Churn> {
     async change(name) {
       const label = String(++changes).padStart(4, '0')
       labels.set(name, label)
-      await write()
-      await house.supervisor.sync(house.environment, 'changed')
+      // As one person would: nobody reads a file that another is still writing.
+      await inTurn('the file', async () => {
+        await write()
+        await house.supervisor.sync(house.environment, 'changed')
+      })
       return label
     },
     alive: () => [...servers.values()].flatMap((server) => server.starts()).filter(isAlive),

@@ -36,7 +36,10 @@ export async function expectDown({ server, runOf }: Trial, why: RegExp): Promise
   })
   expect(record).toMatchObject({ error: matching(why), tools_count: 0 })
   const { error } = await runOf('Go.', { tools: ['fault'] })
-  expect(error).toMatchObject({ code: 'TOOLS_UNAVAILABLE', message: expect.stringContaining('fault. bad is down: ') })
+  expect(error).toMatchObject({
+    code: 'TOOLS_UNAVAILABLE',
+    message: expect.stringContaining('fault. The server bad is not to be had: '),
+  })
 }
 
 export async function expectUp({ server, recovered }: Trial, { tools = 2, complaint }: Outcome): Promise<void> {
