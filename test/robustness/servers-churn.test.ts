@@ -6,9 +6,10 @@ import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { createOneAtATime } from '../../src/catalog/one-at-a-time.ts'
 import { inLanes } from '../support/lanes.ts'
+import { isAlive } from '../support/processes.ts'
 import { type Dice, dice } from '../support/seed.ts'
 import { openSupervisorHouse, type SupervisorHouse } from '../support/supervisor-house.ts'
-import { isAlive, type ToolServer, toolServer } from '../support/tool-server/files.ts'
+import { type ToolServer, toolServer } from '../support/tool-server/files.ts'
 import { until } from '../support/until.ts'
 
 const ROUNDS = 200

@@ -9,8 +9,9 @@ import { serviceMark } from '../../src/tools/connection/stdio/orphans.ts'
 import { createServerFiles } from '../../src/tools/servers/server-files.ts'
 import { createSupervisor, type Supervisor } from '../../src/tools/supervisor/supervisor.ts'
 import { knownTools, putFile, takeFolderAway, toolsOf } from '../support/environment-files.ts'
+import { isAlive } from '../support/processes.ts'
 import { openSupervisorHouse, type SupervisorHouse } from '../support/supervisor-house.ts'
-import { isAlive, serverFile, type ToolServer, toolServer } from '../support/tool-server/files.ts'
+import { serverFile, type ToolServer, toolServer } from '../support/tool-server/files.ts'
 import { until } from '../support/until.ts'
 
 interface Settled {

@@ -1,9 +1,10 @@
 // Tool servers while the database cannot be written: whoever needs no database goes on, and what is known now is written
 // down later.
 import { describe, expect, test } from 'vitest'
+import { isAlive } from '../support/processes.ts'
 import { holdDatabase } from '../support/storage-outage.ts'
 import { openSupervisorHouse, type SupervisorHouse } from '../support/supervisor-house.ts'
-import { isAlive, toolServer } from '../support/tool-server/files.ts'
+import { toolServer } from '../support/tool-server/files.ts'
 import { until } from '../support/until.ts'
 
 const toolNames = async ({ store, environment }: SupervisorHouse) =>

@@ -8,8 +8,9 @@ import { describe, expect, test } from 'vitest'
 import { countChildren } from '../support/child-processes.ts'
 import { freePort } from '../support/connection/everything-http.ts'
 import { toolsOf } from '../support/environment-files.ts'
+import { isAlive } from '../support/processes.ts'
 import { openSupervisorHouse, type SupervisorHouse } from '../support/supervisor-house.ts'
-import { isAlive, toolServer } from '../support/tool-server/files.ts'
+import { toolServer } from '../support/tool-server/files.ts'
 import { until } from '../support/until.ts'
 
 const SLOW_TO_LEAVE = fileURLToPath(new URL('../support/tool-server/slow-to-leave.ts', import.meta.url))

@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { describe, expect } from 'vitest'
 import { complaints } from '../support/complaints.ts'
+import { isAlive } from '../support/processes.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { proves } from './proves.ts'
 
@@ -51,14 +52,6 @@ async function descendants(pid: number): Promise<number[]> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
   const pids = children.split(' ').filter(Boolean).map(Number)
   return [...pids, ...(await Promise.all(pids.map(descendants))).flat()]
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }
 
 describe('npm start', () => {

@@ -1,7 +1,8 @@
 // How tool servers are connected, shared, restarted and let go of. Real processes, really killed.
 import { describe, expect } from 'vitest'
+import { isAlive } from '../support/processes.ts'
 import { openSupervisorHouse } from '../support/supervisor-house.ts'
-import { isAlive, toolServer } from '../support/tool-server/files.ts'
+import { toolServer } from '../support/tool-server/files.ts'
 import { until } from '../support/until.ts'
 import { proves } from './proves.ts'
 

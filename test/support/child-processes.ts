@@ -1,6 +1,6 @@
 // How many processes this one has started that are still there, looked at again and again.
 import { readdirSync, readFileSync } from 'node:fs'
-import { isAlive } from './tool-server/files.ts'
+import { isAlive } from './processes.ts'
 
 const LOOK_MS = 5
 

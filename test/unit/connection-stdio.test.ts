@@ -16,10 +16,10 @@ import {
   program,
   type TestConnection,
 } from '../support/connection/connections.ts'
-import { isAlive, processesWith } from '../support/connection/processes.ts'
 import { hostileTarget } from '../support/hostile/entries.ts'
 import { LARGE_BYTES } from '../support/hostile/lists.ts'
 import { piecesOf } from '../support/hostile/pieces.ts'
+import { isAlive, processesWith } from '../support/processes.ts'
 import { until } from '../support/until.ts'
 
 const MIB = 1024 * 1024

@@ -1,20 +1,15 @@
-/** What a transport lets through to the SDK's client: answers that somebody waits for, and lists it cannot stumble on. */
+/** What a transport lets through to the SDK's client: answers that somebody waits for, and nothing that nobody reads. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { ServerFailure } from './connection.ts'
 import { isAnswer, type PendingRequest, type PendingRequests } from './pending-requests.ts'
-import { setAside } from './set-aside.ts'
 
 export const notUnderstood = () => new ServerFailure('rubbish', 'the answer is not a message of the protocol')
 
 export const tooLarge = () => new ServerFailure('rubbish', 'the answer is larger than 10 MiB')
 
-/** Whether the message is to be handed on. An answer may be changed on the way. */
-export function isWanted(message: JSONRPCMessage, pending: PendingRequests): boolean {
-  if (!isAnswer(message)) return !isChatter(message.method)
-  const request = pending.answeredBy(message)
-  if (request) setAside(message, request.method)
-  return request !== undefined
-}
+/** Whether the message is to be handed on. A request that it answers is over then. */
+export const isWanted = (message: JSONRPCMessage, pending: PendingRequests): boolean =>
+  isAnswer(message) ? pending.answeredBy(message) !== undefined : !isChatter(message.method)
 
 const isChatter = (method: string) => /^notifications\/(?:message|progress)$/.test(method)
 

@@ -3,14 +3,15 @@
  * and an answer with hundreds of thousands of them would keep everybody else waiting.
  */
 import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/client'
+import { isJsonObject, type Json } from '../../contract/tool.ts'
 import type { PendingRequest, PendingRequests } from './pending-requests.ts'
 import { withoutParts } from './set-aside.ts'
 
 /** Undefined when it is no message, or an answer that nobody waits for. */
 export function readMessage(text: string, pending: PendingRequests): JSONRPCMessage | undefined {
   try {
-    const value: unknown = JSON.parse(text)
-    if (!isRecord(value)) return undefined
+    const value: Json = JSON.parse(text)
+    if (!isJsonObject(value)) return undefined
     if ('method' in value) return parseJSONRPCMessage(value)
     const { id } = value
     const request = typeof id === 'number' || typeof id === 'string' ? pending.find(id) : undefined
@@ -20,10 +21,7 @@ export function readMessage(text: string, pending: PendingRequests): JSONRPCMess
   }
 }
 
-function outcomeOf({ result, error }: Record<string, unknown>, { method }: PendingRequest): object {
-  if (isRecord(error)) return { error: { code: error.code, message: error.message } }
-  return { result: isRecord(result) ? withoutParts(result, method) : result }
+function outcomeOf({ result, error }: { [key: string]: Json }, { method }: PendingRequest): object {
+  if (isJsonObject(error)) return { error: { code: error.code, message: error.message } }
+  return { result: isJsonObject(result) ? withoutParts(result, method) : result }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -28,9 +28,9 @@ const given = (result: Result) => Object.fromEntries(Object.entries(result).filt
 export const withoutParts = (result: Result, method: string): Result =>
   Object.hasOwn(PLACEHOLDERS, method) ? (PLACEHOLDERS[method]?.(result) ?? result) : result
 
-/** Changes the answer to a request of this method, unless that was done when it was read. */
+/** Changes the answer to a request of this method. */
 export function setAside(message: JSONRPCMessage, method: string): void {
-  if ('result' in message && !(ASIDE in message.result)) message.result = withoutParts(message.result, method)
+  if ('result' in message) message.result = withoutParts(message.result, method)
 }
 
 /** A page of the list as it comes out at the other side of the SDK. */

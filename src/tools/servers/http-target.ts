@@ -1,7 +1,8 @@
 /** The address and headers of a server, checked once nothing in them is variable any more. */
 import type { HttpTarget } from './server-config.ts'
 
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+/** What HTTP calls a token. */
+export const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const HEADER_TEXT = /^[\t\x20-\x7E\x80-\xFF]*$/
 /** The protocol sets these itself. */
 const OWNED: ReadonlySet<string> = new Set([
@@ -27,7 +28,7 @@ export function httpTarget(url: string, headers: Readonly<Record<string, string>
 function headersMistake(headers: Readonly<Record<string, string>>): string | undefined {
   const seen = new Set<string>()
   for (const [name, text] of Object.entries(headers)) {
-    if (!TOKEN.test(name)) return 'headers has a name that no header can have'
+    if (!HEADER_NAME.test(name)) return 'headers has a name that no header can have'
     const plain = name.toLowerCase()
     if (OWNED.has(plain)) return `headers must not set ${plain}: the protocol does`
     if (seen.has(plain)) return `headers has ${plain} twice`

@@ -1,8 +1,8 @@
 // Each misbehaving server does what its fault says, and nothing else is wrong with it.
 import { describe, expect, test } from 'vitest'
+import { isAlive } from '../processes.ts'
 import { until } from '../until.ts'
 import { FAULTS, type Fault } from './faults.ts'
-import { isAlive } from './pids.ts'
 import type { Message } from './protocol.ts'
 import { groupOf, type Talk, talkTo } from './talk.ts'
 

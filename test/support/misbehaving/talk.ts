@@ -2,10 +2,11 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isAlive } from '../processes.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { until } from '../until.ts'
 import { type Fault, type MisbehavingOptions, misbehaving } from './faults.ts'
-import { isAlive, readPids } from './pids.ts'
+import { readPids } from './pids.ts'
 import type { Message } from './protocol.ts'
 
 export interface Talk extends AsyncDisposable {

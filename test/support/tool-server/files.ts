@@ -37,13 +37,3 @@ export async function toolServer({ home }: Home, name: string, ...tools: string[
 
 /** The text of a server file. */
 export const serverFile = (mcpServers: Record<string, object>): string => JSON.stringify({ mcpServers })
-
-/** A process that is over but whom nobody has buried yet is not alive. */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
-  } catch {
-    return false
-  }
-}

@@ -6,7 +6,8 @@ import { type JSONRPCMessage, StreamableHTTPClientTransport, type Transport } fr
 import type { HttpTarget } from '../../servers/server-config.ts'
 import { ServerFailure } from '../connection.ts'
 import { isWanted } from '../message-filter.ts'
-import { createPendingRequests, failedAnswer, type PendingRequest } from '../pending-requests.ts'
+import { createPendingRequests, failedAnswer, isAnswer, type PendingRequest } from '../pending-requests.ts'
+import { setAside } from '../set-aside.ts'
 import { createBoundedFetch } from './bounded-fetch.ts'
 import { createPatience } from './patience.ts'
 import { createTimers } from './timers.ts'
@@ -39,6 +40,8 @@ export function createHttpTransport({ url, headers }: HttpTarget): HttpTransport
     reconnectionScheduler: (reconnect, delayMs) => timers.later(reconnect, patience(delayMs)),
   })
   const receive = (message: JSONRPCMessage) => {
+    const request = isAnswer(message) && message.id !== undefined ? pending.find(message.id) : undefined
+    if (request) setAside(message, request.method)
     if (isWanted(message, pending)) transport.onmessage?.(message)
   }
   const answerFor = (request: PendingRequest | undefined, failure: ServerFailure) => {

@@ -3,9 +3,9 @@
  * leave out a tool that asks in a way that is not allowed. The SDK does it too, but tells the console.
  */
 import { isJsonObject, type Json } from '../../../contract/tool.ts'
+import { HEADER_NAME } from '../../servers/http-target.ts'
 
 const KEY = 'x-mcp-header'
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const TYPES: readonly unknown[] = ['string', 'integer', 'boolean']
 /** Keywords with a schema or a list of schemas in them. */
 const SCHEMAS = [
@@ -40,7 +40,7 @@ function isValid(schema: Json, place: Place, names: Set<string>): boolean {
 }
 
 function isAllowed({ [KEY]: name, type }: { [key: string]: Json }, names: Set<string>): boolean {
-  if (typeof name !== 'string' || !TOKEN.test(name) || !TYPES.includes(type)) return false
+  if (typeof name !== 'string' || !HEADER_NAME.test(name) || !TYPES.includes(type)) return false
   const isNew = !names.has(name.toLowerCase())
   names.add(name.toLowerCase())
   return isNew

@@ -5,9 +5,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import type { Log } from '../../../telemetry/log.ts'
-import { findMarked, SERVICE_MARK, signal } from './process-marks.ts'
-
-const MAX_LOOKS = 5
+import { endAll, findMarked, SERVICE_MARK, signal } from './process-marks.ts'
 
 /** Which home and which process a child belongs to: `<home>.<pid>.<start time of that pid>`. */
 export const serviceMark = (home: string): string => `${homeId(home)}.${process.pid}.${startTime(process.pid) ?? 0}`
@@ -17,20 +15,13 @@ export async function reapOrphans({ home, log }: { home: string; log: Log }): Pr
   const own = homeId(home)
   // A service may be started from a shell that a tool server has left behind.
   const family = ancestors()
-  const pids = new Set<number>()
-  // What is ended may have started something just before.
-  for (let look = 0; look < MAX_LOOKS; look++) {
-    const marked = await findMarked(SERVICE_MARK)
-    const orphans = marked.filter(({ pid, mark }) => isOrphan(mark, own) && !family.has(pid) && !isBesideUs(pid))
-    if (orphans.length === 0) break
-    for (const { pid } of orphans) {
-      end(pid)
-      pids.add(pid)
-    }
-  }
-  if (pids.size > 0)
-    log.warn({ pids: [...pids] }, 'ended processes of tool servers that an earlier life has left behind')
-  return pids.size
+  const orphans = async () =>
+    (await findMarked(SERVICE_MARK)).filter(
+      ({ pid, mark }) => isOrphan(mark, own) && !family.has(pid) && !isBesideUs(pid),
+    )
+  const pids = await endAll(orphans, end)
+  if (pids.length > 0) log.warn({ pids }, 'ended processes of tool servers that an earlier life has left behind')
+  return pids.length
 }
 
 function end(pid: number): void {

@@ -30,6 +30,23 @@ export async function findMarked(name: typeof SERVICE_MARK | typeof CONNECTION_M
 /** Empty for one that is gone, is about to be, or belongs to somebody else. */
 const environmentOf = (pid: number) => readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')
 
+/** What is ended may have started something just before. */
+const MAX_LOOKS = 5
+
+/** Ends all that is found, until nothing is. Returns what that was. */
+export async function endAll(find: () => Promise<MarkedProcess[]>, end: (pid: number) => void): Promise<number[]> {
+  const ended = new Set<number>()
+  for (let look = 0; look < MAX_LOOKS; look++) {
+    const found = await find()
+    if (found.length === 0) break
+    for (const { pid } of found) {
+      end(pid)
+      ended.add(pid)
+    }
+  }
+  return [...ended]
+}
+
 /** Signals the process, and with a negative number its group. One that is gone needs none. */
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {
